@@ -35,7 +35,8 @@ uint64_t mwl__hash(uint64_t secret, const void *data, size_t len);
 /* The same for one word and a small number (below 2^56): the hash of these 15 bytes. */
 uint64_t mwl__hash_word(uint64_t secret, uint64_t word, uint64_t tag);
 
-/* Hashes bytes with the secret of the process, for tables that belong to no VM. */
+/* Hashes bytes with the secret of the process, for tables that belong to no VM and for maps, which
+ * VMs may share. */
 static inline uint64_t mwl__hash_key(const void *data, size_t len) {
     return mwl__hash(mwl__hash_secret(), data, len);
 }

@@ -8,9 +8,10 @@
  * The index is linear probing over 32-bit hashes, at most half full; `reach` bounds every search.
  * An attacker can choose keys with equal hashes: the hashes are stored in program images, so they
  * have no secret. Therefore an insertion that takes FLOODED steps rebuilds the index with hashes
- * that use the heap's secret (hash.h); an attacker cannot choose keys that collide with those. From
- * then on this buffer and its copies hash every key again when they look it up. Before that no
- * search takes more steps, so a hostile object costs a constant factor and not quadratic time. */
+ * that use the secret of the process (hash.h); an attacker cannot choose keys that collide with
+ * those. From then on this buffer and its copies hash every key again when they look it up. Before
+ * that no search takes more steps, so a hostile object costs a constant factor and not quadratic
+ * time. */
 #include "vm/value/value.h"
 #include "vm/base/hash.h"
 
@@ -90,16 +91,16 @@ static bool same_key(mwl_value a, mwl_value b) { /* both from as_key */
 }
 
 /* Returns the hash that the index of a map under attack uses. */
-static APART uint32_t secret_hash(const mwl__map *m, mwl_value key) {
+static APART uint32_t secret_hash(mwl_value key) {
     if (mwl_value_kind(key) != MWL_KIND_STRING)
-        return (uint32_t)mwl__hash_word(m->secret, key.as.u, 0);
+        return (uint32_t)mwl__hash_word(mwl__hash_secret(), key.as.u, 0);
     const mwl__str *s = mwl__as_str(key);
-    return (uint32_t)mwl__hash(m->secret, s->s, s->len);
+    return (uint32_t)mwl__hash_key(s->s, s->len);
 }
 
 /* Returns the hash that the index of m uses. */
 static uint32_t index_hash(const mwl__map *m, mwl_value key) {
-    return m->secret == 0 ? key.aux : secret_hash(m, key);
+    return m->keyed ? secret_hash(key) : key.aux;
 }
 
 /* ---- the index ------------------------------------------------------------------------------- */
@@ -124,14 +125,14 @@ static uint32_t enter_all(mwl__map *m) {
     for (uint32_t i = 0; i < m->used; i++) {
         uint32_t steps = enter(m, i);
         if (steps > worst) worst = steps;
-        if (worst > FLOODED && m->secret == 0) break;
+        if (worst > FLOODED && !m->keyed) break;
     }
     return worst;
 }
 
-static void build_index(mwl_heap *h, mwl__map *m) {
-    if (m->n_index && enter_all(m) > FLOODED && m->secret == 0) {
-        m->secret = h->secret;
+static void build_index(mwl__map *m) {
+    if (m->n_index && enter_all(m) > FLOODED && !m->keyed) {
+        m->keyed = true;
         (void)enter_all(m);
     }
 }
@@ -179,7 +180,7 @@ static mwl__map *map_alloc(mwl_heap *h, size_t cap) {
     m->depth = 1;
     m->odd = 0;
     m->weight = 1;
-    m->secret = 0;
+    m->keyed = false;
     m->reach = 0;
     m->units = mwl__map_units(cap);
     m->n_index = index_length(cap);
@@ -245,13 +246,13 @@ static bool weigh(mwl_heap *h, mwl__map *m, mwl_value val) {
     return status == MWL_OK;
 }
 
-static void append(mwl_heap *h, mwl__map *m, mwl_value take_key, mwl_value take_val) {
+static void append(mwl__map *m, mwl_value take_key, mwl_value take_val) {
     if (mwl_value_kind(take_key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
     m->member[m->used].key = take_key;
     m->member[m->used].val = take_val;
     m->used++;
-    if (m->n_index && enter(m, m->used - 1) > FLOODED && m->secret == 0) {
-        m->secret = h->secret;
+    if (m->n_index && enter(m, m->used - 1) > FLOODED && !m->keyed) {
+        m->keyed = true;
         (void)enter_all(m);
     }
 }
@@ -261,7 +262,7 @@ static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, size_t ca
     mwl__map *m = map_alloc(h, cap);
     if (!m) return NULL;
     mwl__heap_work(h, 2 * (size_t)n);
-    m->secret = from->secret;
+    m->keyed = from->keyed;
     for (uint32_t i = 0; i < n; i++) {
         const mwl__member *member = &from->member[i];
         if (mwl__heap_late(h, i)) {
@@ -275,7 +276,7 @@ static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, size_t ca
                     member->val); /* cannot fail: it is not more than what was within the limits */
         m->used++;
     }
-    build_index(h, m);
+    build_index(m);
     return m;
 }
 
@@ -319,7 +320,7 @@ static APART mwl_value with_room(mwl_heap *h, mwl_value take_map) {
         wider->cap = (uint32_t)cap;
         wider->units = mwl__map_units(cap);
         wider->n_index = index_length(cap);
-        build_index(h, wider);
+        build_index(wider);
         return map_value(wider, n);
     }
     mwl__map *copy = copied(h, m, n, cap);
@@ -373,7 +374,7 @@ mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_
     take_map = mwl__own(take_map);
     mwl__map *m = mwl__as_map(take_map);
     if (!weigh(h, m, take_val)) goto refuse;
-    append(h, m, mwl__own(key), mwl__own(take_val));
+    append(m, mwl__own(key), mwl__own(take_val));
     take_map.aux++;
     return take_map;
 refuse:
@@ -390,7 +391,7 @@ mwl_value *mwl__map_slot(mwl_heap *h, mwl_value *map, mwl_value take_key) {
         mwl__drop(h, take_key);
         return &m->member[pos].val;
     }
-    append(h, m, take_key, mwl_null());
+    append(m, take_key, mwl_null());
     map->aux = m->used;
     m->weight++;
     return &m->member[pos].val;
@@ -435,7 +436,7 @@ mwl_value mwl__map_extend(mwl_heap *h, mwl_value take_map, const mwl_value *take
             m = mwl__as_map(take_map);
         }
         if (!weigh(h, m, pair[1])) break;
-        append(h, m, pair[0], pair[1]);
+        append(m, pair[0], pair[1]);
         take_map.aux++;
     }
     if (pair == end) return take_map;
@@ -491,7 +492,7 @@ static const mwl_value *get_text(mwl_value map, const char *key, size_t len, uin
     }
     const uint32_t *index = index_of(m);
     uint32_t mask = m->n_index - 1;
-    uint32_t at = (m->secret ? (uint32_t)mwl__hash(m->secret, key, len) : hash) & mask;
+    uint32_t at = (m->keyed ? (uint32_t)mwl__hash_key(key, len) : hash) & mask;
     for (uint32_t steps = 0; index[at] && may_be_at(m, steps); steps++, at = (at + 1) & mask) {
         uint32_t i = index[at] - 1;
         if (same_text(&m->member[i], key, len, hash)) return i < n ? &m->member[i].val : NULL;

@@ -77,8 +77,8 @@ typedef struct mwl__map {
     uint32_t n_index; /* a power of two; 0 for a small map, which is scanned. uint32_t
                          index[n_index] follows member[cap]; it holds positions + 1 */
     uint16_t reach;   /* no member is more than this many steps from its place in the index */
-    uint16_t units;   /* of the heap: the size of a small buffer (mwl__map_units); else 0 */
-    uint64_t secret;  /* 0: the index uses the hashes stored in the keys; else hashes with this */
+    uint8_t units;    /* of the heap: the size of a small buffer (mwl__map_units); else 0 */
+    bool keyed;       /* the index uses hashes with the secret, not those stored in the keys */
     mwl__member member[];
 } mwl__map;
 
@@ -123,7 +123,7 @@ struct mwl_heap {
     uint64_t
         work; /* work that was done but not charged yet, in units of fuel; see mwl__heap_work */
     mwl_status why;  /* the reason of the last failure */
-    uint64_t secret; /* for hashes of values and for the indexes of maps under attack; never 0 */
+    uint64_t secret; /* for hashes of values; never 0 */
     void *free_list[MWL__SMALL / 16 + 1];
     struct mwl__chunk *chunks;
     char *bump, *bump_end;
@@ -495,9 +495,9 @@ mwl_value mwl__list_fit(mwl_heap *h, mwl_value take_list);
 
 mwl_value mwl__map_new(mwl_heap *h, size_t cap);
 /* Returns the units of a buffer for n members that has no index; 0: it has one, or is too large. */
-static inline uint16_t mwl__map_units(size_t n) {
+static inline uint8_t mwl__map_units(size_t n) {
     size_t size = sizeof(mwl__map) + n * sizeof(mwl__member);
-    return n < MWL_INDEX_FROM && size <= MWL__SMALL ? (uint16_t)((size + 15u) >> 4) : 0;
+    return n < MWL_INDEX_FROM && size <= MWL__SMALL ? (uint8_t)((size + 15u) >> 4) : 0;
 }
 /* A buffer for n members (fewer than MWL_INDEX_FROM). The caller fills it and sets used, weight,
  * depth and odd. Returns NULL and sets `why` if out of memory. */
@@ -509,7 +509,7 @@ static inline mwl__map *mwl__map_bare(mwl_heap *h, uint32_t n) {
     m->n_index = 0;
     m->units = mwl__map_units(n);
     m->reach = 0;
-    m->secret = 0;
+    m->keyed = false;
     return m;
 }
 mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_value take_val);
