@@ -765,9 +765,9 @@ MWL_API void *mwl_run_user(const mwl_run *run);
  * and returns 0. With virtual time the budget is virtual time: time advances by at most this much;
  * 0 runs one slice.
  *
- * A turn is one slice of work of one Flow (mwl_config.slice). The clock is read at the beginning of
- * a pump, at most once a turn, and once more after each callback of the host if the time matters
- * then. */
+ * A turn is one slice of work of one Flow (mwl_config.slice). The clock is read only where the time
+ * matters: at the beginning of a pump if there is a budget of time or something waits for a time,
+ * at most once a turn, and once more after each callback of the host. */
 MWL_API int64_t mwl_vm_pump(mwl_vm *vm, int64_t budget_ns);
 /* The same with a second budget, in fuel (mwl_limits): it ends at the first of the two that is used
  * up. For hosts whose clock stands still during a frame, and for machines that must do the same

@@ -77,10 +77,10 @@ typedef struct mwl__exec {
 
 typedef enum mwl__outcome {
     MWL_EXEC_END,   /* an expression's product is in `product` */
+    MWL_EXEC_PARK,  /* the frame waits (machine only) */
     MWL_EXEC_FAULT, /* no handler in the expression: see `fault` */
     MWL_EXEC_YIELD, /* the slice is used up inside a block: call again to continue; registers are
                        live */
-    MWL_EXEC_PARK,  /* the frame waits (machine only) */
     MWL_EXEC_FUEL,  /* the run's budget is used up */
     MWL_EXEC_NOMEM  /* the heap refused: out of memory or over the run's limit */
 } mwl__outcome;

@@ -62,14 +62,14 @@ void mwl__call_state_accepted(mwl__frame *f, mwl__call_state *r, unsigned needs)
     r->exited_ns = r->accepted_ns = mwl__clock_wall(mwl__vm_of(f));
 }
 
-static uint32_t await_directly(mwl__frame *f, mwl_call *execution, uint32_t next_pc) {
+static uint32_t await_directly(mwl__frame *f, mwl_vm *vm, mwl_call *execution, uint32_t next_pc) {
     if (f->record) { /* of an earlier call; the delivery must not write there */
-        mwl__call_state_free(mwl__heap_of(f), f->record);
+        mwl__call_state_free(&vm->heap, f->record);
         f->record = NULL;
     }
     f->target.execution = execution;
     f->awaits = MWL_AWAITS_EXECUTION;
-    return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
+    return mwl__frame_park(f, vm, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
 }
 
 /* Such a call has settled: control continues behind its CALL_END, mostly in the entry around it,
@@ -122,15 +122,14 @@ uint32_t mwl__call_start(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
     mwl_value input = f->in_flight;
     f->in_flight = mwl_absent();
     mwl__result res;
-    mwl_call *execution = mwl__execution_run(f, NULL, c->provider, input, c->args, &res);
-    if (execution) return await_directly(f, execution, c->rec->end_pc + 1);
+    mwl_call *execution = mwl__execution_run(f, vm, NULL, c, input, &res);
+    if (execution) return await_directly(f, vm, execution, c->rec->end_pc + 1);
     return settled(f, vm, c, &res);
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-static uint32_t begin_fields(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
-    mwl_vm *vm = mwl__vm_of(f);
+uint32_t mwl__call_begin(mwl__frame *f, mwl_vm *vm, uint32_t ix, uint32_t next_pc) {
     if (!f->record) {
         f->record = mwl__call_state_new(&vm->heap);
         if (!f->record) return MWL_PC_NOMEM;
@@ -143,13 +142,6 @@ static uint32_t begin_fields(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     f->construct = MWL_IN_CALL;
     if (rec_of(f, ix)->flags & MWL_NEEDS_ENTERED) r->entered_ns = mwl__clock_wall(vm);
     return next_pc;
-}
-
-uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
-    const mwl__link *link = f->run->link;
-    const mwl__call_link *c = &link->calls[ix];
-    bool direct = c->with_ok == MWL_CALL_DIRECT && !mwl__tracing(link->vm);
-    return direct ? mwl__call_start(f, link->vm, c) : begin_fields(f, ix, next_pc);
 }
 
 uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc) {
@@ -171,62 +163,62 @@ static mwl_value target_input(const mwl__call_state *r) {
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
-/* The target's Result is there: it is the call's, until an arm shapes it. */
-void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take) {
-    if (f->record) mwl__call_state_accepted(f, f->record, rec_of(f, f->record->ix)->flags);
-    mwl__call_settle(f, ok, take);
-    if (mwl__tracing(mwl__vm_of(f))) mwl__trace_result(f, MWL_TRACE_CALL_ACCEPTED, -1, f->res);
+void mwl__call_accepted(mwl__frame *f) {
+    mwl__call_state_accepted(f, f->record, rec_of(f, f->record->ix)->flags);
 }
 
-static uint32_t dispatch_provider(mwl__frame *f, uint32_t ix, mwl_value args, uint32_t next_pc) {
+static uint32_t dispatch_provider(mwl__frame *f, mwl_vm *vm, uint32_t ix, mwl_value args,
+                                  uint32_t next_pc) {
     const mwl__provider *p = f->run->link->calls[ix].provider;
-    mwl_call *execution = mwl__execution_start(f, NULL, p, target_input(f->record), args);
+    mwl_call *execution = mwl__execution_start(f, vm, NULL, p, target_input(f->record), args);
     if (!execution) return MWL_PC_NOMEM;
     if (!execution->settled) {
         f->target.execution = execution;
         f->awaits = MWL_AWAITS_EXECUTION;
-        return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
+        return mwl__frame_park(f, vm, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
     }
     if (!mwl_is_absent(execution->metadata)) {
-        mwl__replace(mwl__heap_of(f), &f->record->metadata, execution->metadata);
+        mwl__replace(&vm->heap, &f->record->metadata, execution->metadata);
         execution->metadata = mwl_absent();
     }
     mwl__result res = mwl__execution_take(execution);
     if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
-    mwl__call_accept(f, res.ok, res.v);
+    mwl__call_accept(f, vm, res.ok, res.v);
     return next_pc;
 }
 
-static uint32_t dispatch_flow(mwl__frame *f, uint32_t ix, mwl_value args, uint32_t next_pc) {
+static uint32_t dispatch_flow(mwl__frame *f, mwl_vm *vm, uint32_t ix, mwl_value args,
+                              uint32_t next_pc) {
     const mwl__call_rec *c = rec_of(f, ix);
     if (f->depth + 1u >= f->run->limits->frame_depth) {
-        mwl__drop(mwl__heap_of(f), args);
-        mwl__heap_of(f)->why = MWL_E_DEPTH;
+        mwl__drop(&vm->heap, args);
+        vm->heap.why = MWL_E_DEPTH;
         return MWL_PC_NOMEM;
     }
-    uint32_t at = mwl__vm_of(f)->exec.pc;
+    uint32_t at = vm->exec.pc;
     mwl__frame *child = mwl__frame_new(f->run, f, NULL, c->flow, target_input(f->record), args);
-    mwl__vm_of(f)->exec.pc = at;
+    vm->exec.pc = at;
     if (!child) return MWL_PC_NOMEM;
     f->target.frame = child;
     f->awaits = MWL_AWAITS_FRAME;
-    mwl__frame_ready(child);
-    return mwl__frame_park(f, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
+    mwl__frame_ready(child, vm);
+    return mwl__frame_park(f, vm, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
 }
 
 uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
+    mwl_vm *vm = mwl__vm_of(f);
     const mwl__call_rec *c = rec_of(f, ix);
     if (c->gather != MWL_NONE) return mwl__gather_dispatch(f, ix);
     mwl_value args;
     uint32_t pc = mwl__call_arguments(f, ix, &args, next_pc);
     if (pc != next_pc) return pc;
-    if (c->flags & MWL_NEEDS_DISPATCHED) f->record->dispatched_ns = mwl__clock_wall(mwl__vm_of(f));
-    if (mwl__tracing(mwl__vm_of(f)))
+    if (c->flags & MWL_NEEDS_DISPATCHED) f->record->dispatched_ns = mwl__clock_wall(vm);
+    if (mwl__tracing(vm))
         mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
                    c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1,
                    args);
-    return c->import != MWL_NONE ? dispatch_provider(f, ix, args, next_pc)
-                                 : dispatch_flow(f, ix, args, next_pc);
+    return c->import != MWL_NONE ? dispatch_provider(f, vm, ix, args, next_pc)
+                                 : dispatch_flow(f, vm, ix, args, next_pc);
 }
 
 void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
@@ -238,10 +230,11 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
     }
     if (rec_of(f, f->record->ix)->flags & MWL_CALL_KEEPS_WINDOW)
         mwl__call_state_window(f->record, child);
-    mwl__call_accept(f, res.ok, res.v);
+    mwl_vm *vm = mwl__vm_of(f);
+    mwl__call_accept(f, vm, res.ok, res.v);
     f->res.cleanup = res.cleanup; /* what an author severed ends with the target execution */
     f->res.rose = res.rose;
-    mwl__frame_ready(f);
+    mwl__frame_ready(f, vm);
 }
 
 /* ---- arms ------------------------------------------------------------------------------------ */

@@ -6,7 +6,7 @@
 #include "vm/machine/frame.h"
 
 /* Instructions; each returns a pc (state.h). */
-uint32_t mwl__call_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__call_begin(mwl__frame *f, mwl_vm *vm, uint32_t ix, uint32_t next_pc);
 uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 uint32_t mwl__call_arms(mwl__frame *f, uint32_t ix);
 uint32_t mwl__call_fault(mwl__frame *f, uint32_t ix);
@@ -16,8 +16,9 @@ uint32_t mwl__call_end(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 /* The target's arguments, given; a provider's are checked. Returns next_pc or as
  * mwl__arguments_check. */
 uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc);
-void mwl__call_accept(mwl__frame *f, bool ok, mwl_value take);    /* the target's Result */
 void mwl__call_frame_done(mwl__frame *parent, mwl__frame *child); /* the target Flow completed */
+
+void mwl__call_accepted(mwl__frame *f); /* the instants of its record */
 
 /* spec: providers, Timeout: a bound directly around a call is committed when its Result is
  * accepted. */
@@ -32,6 +33,13 @@ static inline void mwl__call_settle(mwl__frame *f, bool ok, mwl_value take) {
         mwl__frame_set_res(f, true, take);
     else
         mwl__frame_raise(f, take);
+}
+
+/* The target's Result is there: it is the call's, until an arm shapes it. */
+static inline void mwl__call_accept(mwl__frame *f, mwl_vm *vm, bool ok, mwl_value take) {
+    if (f->record) mwl__call_accepted(f);
+    mwl__call_settle(f, ok, take);
+    if (mwl__tracing(vm)) mwl__trace_result(f, MWL_TRACE_CALL_ACCEPTED, -1, f->res);
 }
 
 /* CALL of a call that has no code of its own, done at once if its provider settles at once; no

@@ -5,6 +5,7 @@
  * nest at most as deep as mwl_limits.frame_depth, and so do the functions here. */
 #include "vm/machine/clone.h"
 
+#include "vm/machine/execution.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/over.h"
 
@@ -235,11 +236,7 @@ static mwl_call *clone_execution(const mwl_call *from, mwl__frame *f, mwl__slot 
     c->state = kept(c->state);
     c->metadata = kept(c->metadata);
     c->res.v = kept(c->res.v);
-    c->prev = NULL;
-    c->next = vm->executions;
-    if (c->next) c->next->prev = c;
-    vm->executions = c;
-    f->run->live++;
+    mwl__execution_list(c);
     return c;
 }
 

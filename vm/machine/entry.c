@@ -381,7 +381,7 @@ MWL__INLINE uint32_t reenter(mwl__frame *f, mwl_vm *vm, mwl__entry *e, unsigned 
     if (mwl__tracing(vm))
         mwl__trace_entry(f, MWL_TRACE_ATTEMPT, -1, (mwl__result){.v = f->in_flight, .ok = true});
     if (delay_ns <= 0) return rec->inner_pc;
-    return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, rec->inner_pc,
+    return mwl__frame_park(f, vm, MWL_FRAME_WAIT_TIME, rec->inner_pc,
                            mwl__clock_add(mwl__clock_mono(vm), delay_ns));
 }
 

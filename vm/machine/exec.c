@@ -895,8 +895,10 @@ dispatch:
         MACHINE(mwl__entry_unwind(F, X, AT_NEXT));
     CASE(CALL): {
         const mwl__call_link *call = &x->calls[X];
-        if (call->now && !x->vm->listen) MACHINE(mwl__call_now(F, x->vm, call));
-        MACHINE(mwl__call_begin(F, X, AT_NEXT));
+        mwl_vm *vm = x->vm;
+        if (call->now && !vm->listen) MACHINE(mwl__call_now(F, vm, call));
+        if (call->with_ok == MWL_CALL_DIRECT && !vm->listen) MACHINE(mwl__call_start(F, vm, call));
+        MACHINE(mwl__call_begin(F, vm, X, AT_NEXT));
     }
     CASE(CALL_INPUT):
         NESTS(F->record != NULL);

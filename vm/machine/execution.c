@@ -44,11 +44,9 @@ static void clear(mwl_heap *h, mwl_value *place) {
 
 /* One is kept for the next start, so that executions which settle at once allocate nothing. `res`
  * was taken before. */
-static void discard(mwl_vm *vm, mwl_call *c) {
+MWL__INLINE void discard(mwl_vm *vm, mwl_call *c) {
     mwl__drop(&vm->heap, c->input);
     mwl__drop(&vm->heap, c->args);
-    c->input = mwl_absent();
-    c->args = mwl_absent(); /* not in one: the second would read what the first wrote in halves */
     clear(&vm->heap, &c->metadata);
     if (mwl_value_kind(c->state) != MWL_KIND_NULL) mwl__replace(&vm->heap, &c->state, mwl_null());
     if (vm->spare_execution) {
@@ -57,7 +55,7 @@ static void discard(mwl_vm *vm, mwl_call *c) {
         return;
     }
     c->settled = c->starting = c->cancelled = c->listed = c->alive = false;
-    if (c->number) c->number = c->held = 0;
+    c->number = c->held = 0;
     c->res.v = mwl_absent();
     c->user = NULL;
     vm->spare_execution = c;
@@ -73,37 +71,19 @@ static mwl_call *new_call(mwl_vm *vm) {
     return c;
 }
 
-static mwl_call **list_of(mwl_vm *vm, const mwl_call *c) {
-    if (c->held == MWL_HELD_RELEASED) return &vm->released;
-    return c->held ? &vm->held : &vm->executions;
-}
-
 static void unlist(mwl_vm *vm, mwl_call *c) {
-    if (c->prev)
-        c->prev->next = c->next;
-    else
-        *list_of(vm, c) = c->next;
+    *c->at = c->next;
     if (c->next)
-        c->next->prev = c->prev;
-    else if (c->held == MWL_HELD_RELEASED)
-        vm->released_last = c->prev;
+        c->next->at = c->at;
+    else if (vm->released_end == &c->next)
+        vm->released_end = c->at;
 }
 
-/* First, or last of the released ones: they start in the order of their release. */
-static void enlist(mwl_vm *vm, mwl_call *c) {
-    mwl_call **first = list_of(vm, c);
-    c->listed = true;
-    if (first == &vm->released && *first) {
-        c->next = NULL;
-        c->prev = vm->released_last;
-        vm->released_last = c->prev->next = c;
-        return;
-    }
-    if (first == &vm->released) vm->released_last = c;
-    c->prev = NULL;
-    c->next = *first;
-    if (c->next) c->next->prev = c;
-    *first = c;
+static void list_at(mwl_call *c, mwl_call **at) {
+    c->at = at;
+    c->next = *at;
+    if (c->next) c->next->at = &c->next;
+    *at = c;
 }
 
 void mwl__execution_free(mwl_call *c) {
@@ -131,19 +111,23 @@ mwl__result mwl__execution_take(mwl_call *c) {
 }
 
 /* A call that settles at once and does not ask for its number needs none. */
+static inline void give_number(mwl_call *c, mwl_run *run) {
+    if (c->number) return;
+    c->number = ++run->next_call;
+    c->attempt = 1;
+}
+
 static uint64_t number(mwl_call *c) {
-    if (!c->number && c->frame) {
-        c->number = ++c->frame->run->next_call;
-        c->attempt = 1;
-    }
+    if (c->frame) give_number(c, c->frame->run);
     return c->number;
 }
 
-/* It outlives its start: into the VM's list. */
-static void list(mwl_vm *vm, mwl_call *c) {
-    (void)number(c);
-    c->frame->run->live++;
-    enlist(vm, c);
+void mwl__execution_list(mwl_call *c) {
+    mwl_run *run = c->frame->run;
+    give_number(c, run);
+    run->live++;
+    c->listed = true;
+    list_at(c, c->held ? &c->vm->held : &c->vm->executions);
 }
 
 /* The system gives no more memory for stacks. When other calls have returned, there may be some
@@ -160,16 +144,20 @@ bool mwl__execution_is_outside(const mwl_call *c) {
     return !c->held && (c->native || !(c->provider->call.flags & MWL_CALL_LOCAL));
 }
 
-static void move(mwl_call *c, uint64_t held) {
-    unlist(c->vm, c);
-    c->held = held;
-    enlist(c->vm, c);
+/* Released ones start in the order of their release. */
+void mwl__execution_release(mwl_call *c) {
+    mwl_vm *vm = c->vm;
+    unlist(vm, c);
+    c->held = MWL_HELD_RELEASED;
+    list_at(c, vm->released ? vm->released_end : &vm->released);
+    vm->released_end = &c->next;
 }
 
-void mwl__execution_release(mwl_call *c) { move(c, MWL_HELD_RELEASED); }
-
 void mwl__execution_unhold(mwl_call *c) {
-    if (c->held) move(c, 0);
+    if (!c->held) return;
+    unlist(c->vm, c);
+    c->held = 0;
+    list_at(c, &c->vm->executions);
 }
 
 void mwl__execution_begin(mwl_call *c, bool again) {
@@ -197,21 +185,21 @@ mwl_call *mwl__execution_load(mwl__frame *f, mwl__slot *slot, const mwl__provide
     c->held = held;
     c->number = 1; /* it has one: the caller sets it */
     c->alive = true;
-    list(vm, c);
+    mwl__execution_list(c);
     return c;
 }
 
-static mwl_call *hold(mwl_vm *vm, mwl_call *c) {
+static mwl_call *hold(mwl_call *c) {
     c->held = mwl__durable_version(c->frame->run) + 1;
     c->starting = false;
-    list(vm, c);
+    mwl__execution_list(c);
     return c;
 }
 
-static mwl_call *start_blocking(mwl_vm *vm, mwl_call *c) {
+static mwl_call *start_blocking(mwl_call *c) {
     if (mwl__blocking_start(c) < 0) mwl__execution_fail(c, no_stack(c));
     c->starting = false;
-    if (!c->settled) list(vm, c);
+    if (!c->settled) mwl__execution_list(c);
     return c;
 }
 
@@ -235,28 +223,27 @@ static inline mwl_call *prepare(mwl_vm *vm, mwl__frame *f, mwl__slot *slot, cons
 }
 
 /* Inlined in both callers: an execution that settles at once is the common case. */
-MWL__INLINE mwl_call *start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+MWL__INLINE mwl_call *start(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__provider *p,
                             mwl_value take_input, mwl_value take_args) {
-    mwl_vm *vm = mwl__vm_of(f);
     mwl_call *c = prepare(vm, f, slot, p, take_input, take_args);
     if (!c) return NULL;
-    if (p->indirect) return p->held ? hold(vm, c) : start_blocking(vm, c);
+    if (p->indirect) return p->held ? hold(c) : start_blocking(c);
     p->call.start(c, p->user);
     if (!p->trusted) mwl__clock_stale(vm);
     c->starting = false;
-    if (!c->settled) list(vm, c);
+    if (!c->settled) mwl__execution_list(c);
     return c;
 }
 
-mwl_call *mwl__execution_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+mwl_call *mwl__execution_start(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__provider *p,
                                mwl_value take_input, mwl_value take_args) {
-    return start(f, slot, p, take_input, take_args);
+    return start(f, vm, slot, p, take_input, take_args);
 }
 
 /* ---- delivery -------------------------------------------------------------------------------- */
 
 /* spec: call-providers: a provider exposes nothing beyond its declared metadata schema. */
-static void check_metadata(mwl_call *c) {
+MWL__OUTLINE static void check_metadata(mwl_call *c) {
     mwl_heap *h = &c->vm->heap;
     bool valid = false;
     mwl_value data = mwl_absent();
@@ -284,17 +271,18 @@ static void deliver_slot(mwl_call *c, mwl__slot_state state) {
     mwl__gather_resolved(f, slot, state, res);
 }
 
-static void deliver_call(mwl_call *c) {
+MWL__INLINE void deliver_call(mwl_call *c) {
+    mwl_vm *vm = c->vm;
     mwl__frame *f = c->frame;
     f->awaits = MWL_AWAITS_NOTHING;
     if (f->record) {
-        mwl__replace(&c->vm->heap, &f->record->metadata, c->metadata);
+        mwl__replace(&vm->heap, &f->record->metadata, c->metadata);
         c->metadata = mwl_absent();
     }
-    mwl__call_accept(f, c->res.ok, c->res.v);
+    mwl__call_accept(f, vm, c->res.ok, c->res.v);
     c->res.v = mwl_absent();
     mwl__execution_free(c);
-    mwl__frame_ready(f);
+    mwl__frame_ready(f, vm);
 }
 
 /* A cancelled execution has ended, whatever it settled with: it resolves as the cancellation
@@ -318,7 +306,7 @@ static inline void fetch(const mwl_call *c) {
                    sizeof(mwl_run) + sizeof *c->frame);
 }
 
-void mwl__execution_deliver(mwl_call *c) {
+MWL__INLINE void deliver_result(mwl_call *c) {
     fetch(c);
     if (!c->frame) {
         mwl__execution_free(c);
@@ -337,11 +325,13 @@ void mwl__execution_deliver(mwl_call *c) {
     mwl__run_leave(run);
 }
 
+void mwl__execution_deliver(mwl_call *c) { deliver_result(c); }
+
 /* It has settled, and there is more to do than to store the Result. */
 MWL__OUTLINE static mwl_status conclude(mwl_call *c) {
     if (!mwl_is_absent(c->metadata)) check_metadata(c);
     /* else the code that started it takes the Result, or its function has not returned yet */
-    if (!c->starting && !c->native) mwl__execution_deliver(c);
+    if (!c->starting && !c->native) deliver_result(c);
     return MWL_OK;
 }
 
@@ -400,9 +390,9 @@ void mwl__execution_now(mwl_call *c, void *user) {
                                            mwl_absent(), mwl_absent()));
 }
 
-mwl_call *mwl__execution_run(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
-                             mwl_value take_input, mwl_value args, mwl__result *res) {
-    mwl_call *c = start(f, slot, p, take_input, args);
+mwl_call *mwl__execution_run(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__call_link *call,
+                             mwl_value take_input, mwl__result *res) {
+    mwl_call *c = start(f, vm, slot, call->provider, take_input, call->args);
     res->v = mwl_absent();
     if (!c || !c->settled) return c;
     take(c, res);

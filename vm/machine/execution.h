@@ -6,12 +6,12 @@
 #include "vm/machine/given.h"
 
 /* NULL: out of memory. It may have settled already. */
-mwl_call *mwl__execution_start(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
+mwl_call *mwl__execution_start(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__provider *p,
                                mwl_value take_input, mwl_value take_args);
-/* As mwl__execution_start, with constant arguments. NULL: it settled at once, *res is its Result
- * and there is no execution any more; or out of memory, and res->v is absent. */
-mwl_call *mwl__execution_run(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
-                             mwl_value take_input, mwl_value args, mwl__result *res);
+/* As mwl__execution_start, with the call's constant arguments. NULL: it settled at once, *res is
+ * its Result and there is no execution any more; or out of memory, and res->v is absent. */
+mwl_call *mwl__execution_run(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__call_link *call,
+                             mwl_value take_input, mwl__result *res);
 /* Asks a provider that has `now`; there is no execution. *res is its Result, v absent: out of
  * memory. Returns false if the provider asks for its `start`. */
 static inline bool mwl__execution_ask(mwl_heap *h, const mwl__provider *p, mwl_value input,
@@ -40,6 +40,8 @@ void mwl__execution_unhold(mwl_call *execution);  /* it counts as started; nothi
 /* A listed one starts: it was held, or its run was loaded (again). The caller delivers its Result
  * if it has settled and no function of it runs any more. */
 void mwl__execution_begin(mwl_call *execution, bool again);
+/* It is awaited and outlives its start: into the VM's list. */
+void mwl__execution_list(mwl_call *execution);
 /* Makes one that is awaited and listed; nothing is called, and its values are absent. NULL: out of
  * memory. held: see mwl_call. */
 mwl_call *mwl__execution_load(mwl__frame *f, mwl__slot *slot, const mwl__provider *p,

@@ -219,8 +219,7 @@ void mwl__frame_free(mwl__frame *top) {
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-void mwl__frame_ready(mwl__frame *f) {
-    mwl_vm *vm = mwl__vm_of(f);
+void mwl__frame_ready(mwl__frame *f, mwl_vm *vm) {
     if (f->queued || f->state == MWL_FRAME_RUNNING || f->state == MWL_FRAME_DONE) return;
     mwl__frame_fetch(f);
     mwl__timer_cancel(&vm->timers, &f->timer);
@@ -240,12 +239,8 @@ mwl__entry *mwl__frame_bound(const mwl__frame *f) {
     return first;
 }
 
-uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int64_t due_mono_ns) {
-    mwl_vm *vm = mwl__vm_of(f);
-    f->pc = pc;
-    f->state = (uint8_t)state;
-    const bool bounds = f->entries && f->entries->least_ns != MWL_NEVER;
-    mwl__entry *bound = bounds ? mwl__frame_bound(f) : NULL;
+uint32_t mwl__frame_arm(mwl__frame *f, mwl_vm *vm, int64_t due_mono_ns) {
+    mwl__entry *bound = mwl__frame_has_bounds(f) ? mwl__frame_bound(f) : NULL;
     mwl_status st = MWL_OK;
     if (bound && bound->bound_ns < due_mono_ns)
         st = mwl__timer_arm(&vm->timers, &f->timer, bound->bound_ns, 1, bound->rank);
@@ -261,7 +256,7 @@ void mwl__frame_timer(mwl__frame *f) {
     mwl__timer_cancel(&vm->timers, &f->timer);
     if (mwl__tracing(vm)) mwl__trace(f, MWL_TRACE_TIMER, NULL, -1, mwl_absent());
     if (!bound) {
-        mwl__frame_ready(f);
+        mwl__frame_ready(f, vm);
         return;
     }
     mwl__entry *e = mwl__frame_bound(f);
@@ -301,8 +296,8 @@ static size_t memory_limit(const mwl_run *run, size_t heap_used) {
 }
 
 /* The pc where the turn begins. A frame that completes here is freed: do not read it afterwards. */
-static uint32_t begin_turn(mwl__frame *f, mwl__exec *x) {
-    mwl_vm *vm = mwl__vm_of(f);
+static uint32_t begin_turn(mwl__frame *f, mwl_vm *vm) {
+    mwl__exec *x = &vm->exec;
     x->program = mwl__program_of(f);
     x->functions = (const struct mwl_function_def *const *)f->run->link->functions;
     x->linked = f->run->link->linked;
@@ -372,7 +367,7 @@ static void yielded(mwl__frame *f, mwl__exec *x) {
         mwl__run_limit(f->run, MWL_E_NOMEM);
         return;
     }
-    if (!mwl__unwind_bounds_due(f)) mwl__frame_ready(f);
+    if (!mwl__unwind_bounds_due(f)) mwl__frame_ready(f, mwl__vm_of(f));
 }
 
 /* An operation was given up, because a bound around the frame has elapsed. */
@@ -400,6 +395,7 @@ static inline int64_t pay(mwl_run *run, mwl__exec *x) {
 static void end_turn(mwl__frame *f, mwl__exec *x, mwl__outcome outcome) {
     mwl_run *run = f->run;
     const size_t used = x->heap->used;
+    if (outcome == MWL_EXEC_YIELD && run->budget == 0) outcome = MWL_EXEC_FUEL;
     if (x->late && (outcome == MWL_EXEC_FUEL || outcome == MWL_EXEC_NOMEM))
         overdue(f, x);
     else if (outcome == MWL_EXEC_YIELD)
@@ -411,14 +407,12 @@ static void end_turn(mwl__frame *f, mwl__exec *x, mwl__outcome outcome) {
     mwl__run_used(run, used);
 }
 
-int64_t mwl__frame_run(mwl__frame *f) {
+int64_t mwl__frame_run(mwl__frame *f, mwl_vm *vm) {
     mwl_run *run = f->run;
-    mwl_vm *vm = run->link->vm;
     mwl__exec *x = &vm->exec;
-    int64_t cost = 0;
     const bool limited = run->limit_hit;
     vm->turn_used = vm->heap.used;
-    uint32_t pc = begin_turn(f, x);
+    const uint32_t pc = begin_turn(f, vm);
     mwl__outcome outcome = MWL_EXEC_PARK;
     if (pc == MWL_PC_NOMEM)
         outcome = MWL_EXEC_NOMEM;
@@ -429,12 +423,11 @@ int64_t mwl__frame_run(mwl__frame *f) {
         outcome = mwl__exec_run(x);
     }
     x->poll = INT64_MIN; /* what follows belongs to no frame: this one may have ended */
-    if (pc != MWL_PC_FUEL) cost = pay(run, x);
-    if (outcome == MWL_EXEC_YIELD && run->budget == 0) outcome = MWL_EXEC_FUEL;
+    const int64_t cost = pay(run, x);
     vm->heap.limit = SIZE_MAX;
     vm->executing = NULL;
     mwl__run_account(run, vm->turn_used, vm->heap.used);
-    if (outcome != MWL_EXEC_PARK && outcome != MWL_EXEC_END) end_turn(f, x, outcome);
+    if (outcome > MWL_EXEC_PARK) end_turn(f, x, outcome);
     mwl__grave_close(vm, run);
     if (run->limit_hit != limited) return vm->config.slice;
     return cost ? cost : 1;

@@ -2,7 +2,8 @@
 #ifndef MWL_FRAME_H
 #define MWL_FRAME_H
 
-#include "vm/machine/state.h"
+#include "vm/machine/trace.h"
+#include "vm/machine/unwind.h"
 
 /* Zeroes a record of a size that the compiler knows. In pieces, which become a few wide stores; a
  * single memset of a record's length becomes a string instruction, which is slow to start. */
@@ -13,7 +14,6 @@ static inline void mwl__record_blank(void *record, size_t size) {
     for (size_t i = 0; i < n; i++) memset(at + i * PIECE, 0, PIECE);
     memset(at + n * PIECE, 0, size - n * PIECE);
 }
-#include "vm/machine/unwind.h"
 
 /* slot: of the parent's Gather, which it fills, or NULL. NULL: out of memory. It is not queued
  * yet. */
@@ -36,18 +36,29 @@ static inline bool mwl__frame_begin(mwl__frame *f, mwl_value take_input, mwl_val
     f->in_flight = mwl__keep(take_input);
     return true;
 }
-void mwl__frame_ready(mwl__frame *f); /* into the ready queue, once */
+void mwl__frame_ready(mwl__frame *f, mwl_vm *vm); /* into the ready queue, once */
 /* One turn: until it parks, yields or is done. Returns the fuel that it used, at least a unit. A
  * run that reaches its limit gets other fuel for its cleanup, so that turn counts as a slice. The
  * run must be entered (run.h): the frame may be gone afterwards. */
-int64_t mwl__frame_run(mwl__frame *f);
+int64_t mwl__frame_run(mwl__frame *f, mwl_vm *vm);
 void mwl__frame_timer(mwl__frame *f); /* its timer is due */
 
 /* These return a pc (state.h). */
 uint32_t mwl__frame_complete(mwl__frame *f); /* res goes to the parent; the frame is freed */
 uint32_t mwl__frame_ascend(mwl__frame *f);   /* res is set: go to the Flow's ascent */
+/* Is a bound set by an entry of the frame itself? */
+static inline bool mwl__frame_has_bounds(const mwl__frame *f) {
+    return f->entries && f->entries->least_ns != MWL_NEVER;
+}
+uint32_t mwl__frame_arm(mwl__frame *f, mwl_vm *vm, int64_t due_mono_ns); /* part of the next one */
 /* Wait in `state` until due_mono_ns or the frame's earliest bound; go on at pc. */
-uint32_t mwl__frame_park(mwl__frame *f, mwl__frame_state state, uint32_t pc, int64_t due_mono_ns);
+static inline uint32_t mwl__frame_park(mwl__frame *f, mwl_vm *vm, mwl__frame_state state,
+                                       uint32_t pc, int64_t due_mono_ns) {
+    f->pc = pc;
+    f->state = (uint8_t)state;
+    const bool timed = due_mono_ns != MWL_NEVER || mwl__frame_has_bounds(f);
+    return timed || mwl__tracing(vm) ? mwl__frame_arm(f, vm, due_mono_ns) : MWL_PC_PARK;
+}
 
 static inline mwl__frame *mwl__frame_of_timer(const mwl__timer *t) {
     return (mwl__frame *)(uintptr_t)((const char *)t - offsetof(mwl__frame, timer));

@@ -183,7 +183,7 @@ static uint32_t start_next(mwl__frame *f) {
 }
 
 /* A dispatch whose call has no code of its own, done at once. False: out of memory. */
-static inline bool start_directly(mwl__frame *f, mwl_heap *h, mwl__gather *g,
+static inline bool start_directly(mwl__frame *f, mwl_vm *vm, mwl__gather *g,
                                   const mwl__call_link *c) {
     uint32_t i = g->next++;
     mwl__slot *slot = &g->slots[i];
@@ -191,8 +191,8 @@ static inline bool start_directly(mwl__frame *f, mwl_heap *h, mwl__gather *g,
     *slot = (mwl__slot){.state = MWL_SLOT_ACTIVE};
     g->active++;
     const mwl__provider *p = c->provider;
-    if (!p->now || !mwl__execution_ask(h, p, in, c->args, &slot->res))
-        slot->as.execution = mwl__execution_run(f, slot, p, mwl__keep(in), c->args, &slot->res);
+    if (!p->now || !mwl__execution_ask(&vm->heap, p, in, c->args, &slot->res))
+        slot->as.execution = mwl__execution_run(f, vm, slot, c, mwl__keep(in), &slot->res);
     if (slot->as.execution) return true;
     if (mwl_is_absent(slot->res.v)) return false;
     slot->state = MWL_SLOT_SETTLED;
@@ -219,10 +219,10 @@ uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix) {
         if (g->next >= g->n || g->active >= rec->concurrency) break;
         const mwl__call_link *call = &link->calls[calls[one ? 0 : g->next]];
         if (call->with_ok != MWL_DISPATCH_DIRECT || mwl__tracing(vm)) return start_next(f);
-        if (!start_directly(f, &vm->heap, g, call)) return MWL_PC_NOMEM;
+        if (!start_directly(f, vm, g, call)) return MWL_PC_NOMEM;
         if (--vm->exec.slice < 0) return rec->run_pc;
     }
-    if (g->active > 0) return mwl__frame_park(f, MWL_FRAME_WAIT_GATHER, rec->run_pc, MWL_NEVER);
+    if (g->active > 0) return mwl__frame_park(f, vm, MWL_FRAME_WAIT_GATHER, rec->run_pc, MWL_NEVER);
     return rec->arms_pc;
 }
 
@@ -239,8 +239,8 @@ static mwl__call_state *take_record(mwl__frame *f, const mwl__call_rec *c) {
 static uint32_t run_provider(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c,
                              mwl_value input, mwl_value args) {
     mwl__call_state *r = f->record;
-    mwl_call *execution =
-        mwl__execution_start(f, slot, f->run->link->providers[c->import], input, args);
+    mwl_call *execution = mwl__execution_start(f, mwl__vm_of(f), slot,
+                                               f->run->link->providers[c->import], input, args);
     if (!execution) return MWL_PC_NOMEM;
     if (!execution->settled) {
         slot->as.execution = execution;
@@ -271,7 +271,7 @@ static uint32_t run_flow(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c,
     slot->record = take_record(f, c);
     slot->as.frame = child;
     slot->is_frame = true;
-    mwl__frame_ready(child);
+    mwl__frame_ready(child, mwl__vm_of(child));
     return rec_of(f)->run_pc;
 }
 
@@ -342,7 +342,7 @@ void mwl__gather_resolved(mwl__frame *f, mwl__slot *slot, mwl__slot_state state,
     if (f->extra && f->extra->awaiting)
         mwl__unwind_resolved(f);
     else if (f->state == MWL_FRAME_WAIT_GATHER)
-        mwl__frame_ready(f);
+        mwl__frame_ready(f, mwl__vm_of(f));
 }
 
 void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel, int64_t at_ns) {

@@ -57,7 +57,7 @@ static uint32_t wait_at_entry(mwl__frame *f, mwl__entry *e, int64_t ns, uint32_t
     int64_t due = ns == MWL_NEVER ? MWL_NEVER
                                   : mwl__clock_add(mwl__clock_mono(mwl__vm_of(f)), ns > 0 ? ns : 0);
     e->waits = true;
-    return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, next_pc - 1, due);
+    return mwl__frame_park(f, mwl__vm_of(f), MWL_FRAME_WAIT_TIME, next_pc - 1, due);
 }
 
 /* The callback failed, dispatched its call, waits, or was out of memory. */
@@ -359,7 +359,8 @@ mwl_waiter *mwl_phase_waiter(mwl_phase *p) { return (mwl_waiter *)(void *)p->fra
 
 void mwl_waiter_wake(mwl_waiter *waiter) {
     mwl__frame *f = (mwl__frame *)(void *)waiter;
-    if (f->state == MWL_FRAME_WAIT_TIME && f->entries && f->entries->waits) mwl__frame_ready(f);
+    if (f->state == MWL_FRAME_WAIT_TIME && f->entries && f->entries->waits)
+        mwl__frame_ready(f, mwl__vm_of(f));
 }
 
 mwl_status mwl_phase_token(mwl_phase *p, mwl_token **out) {

@@ -142,7 +142,7 @@ struct mwl_call {
         *native;       /* of a blocking provider whose function has not returned, or NULL */
     mwl_token *tokens; /* without an answer yet */
     void *user;
-    mwl_call *next, *prev; /* vm->executions, vm->held or vm->released */
+    mwl_call *next, **at; /* in vm->executions, vm->held or vm->released; what points to it */
     bool cancelled; /* apart: read together with `settled`, it would wait for both to be written */
 };
 
@@ -427,7 +427,7 @@ struct mwl_vm {
     mwl_call *executions;               /* that outlived their start */
     mwl_call *held;                     /* that have not started */
     mwl_run *changed, *changed_last;    /* linked by mwl__aside */
-    mwl_call *released, *released_last; /* held before; the next pump starts them */
+    mwl_call *released, **released_end; /* held before; the next pump starts them */
     mwl_call *spare_execution;          /* kept for the next one, or NULL */
     mwl__frame *ready_head, *ready_tail;
     size_t n_ready;    /* frames queued */

@@ -159,7 +159,7 @@ static int64_t instant_ns(const mwl__instant *t) {
 
 static uint32_t wait_ns(mwl__frame *f, int64_t left_ns, uint32_t next_pc) {
     if (left_ns <= 0) return next_pc;
-    return mwl__frame_park(f, MWL_FRAME_WAIT_TIME, next_pc,
+    return mwl__frame_park(f, mwl__vm_of(f), MWL_FRAME_WAIT_TIME, next_pc,
                            mwl__clock_add(mwl__clock_mono(mwl__vm_of(f)), left_ns));
 }
 

@@ -164,7 +164,7 @@ void mwl__unwind_resolved(mwl__frame *f) {
             head = mwl__failure_chain(mwl__heap_of(f), head, f->res.v, f->run->limits->chain_depth);
         failed_inside(f, head);
     }
-    mwl__frame_ready(f);
+    mwl__frame_ready(f, mwl__vm_of(f));
 }
 
 void mwl__unwind_returned(mwl__frame *f, mwl__result take) {

@@ -194,7 +194,7 @@ static void run_one(mwl_vm *vm) {
     mwl__frame *f = mwl__ready_pop(vm);
     mwl_run *run = f->run;
     mwl__run_enter(run);
-    vm->fuel_left -= mwl__frame_run(f);
+    vm->fuel_left -= mwl__frame_run(f, vm);
     mwl__run_leave(run);
     if (mwl__over_waits(vm)) mwl__over_tell(vm);
 }
@@ -236,13 +236,18 @@ static void adopt(mwl_vm *vm) {
     if (mwl__over_waits(vm)) mwl__over_tell(vm);
 }
 
+/* Does the pump itself need the time? Else the clock is read when something else asks for it. */
+static inline bool is_timed(const mwl_vm *vm, int64_t budget_ns) {
+    return mwl__timers_count(&vm->timers) || budget_ns != MWL_NO_BUDGET;
+}
+
 static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
     int64_t stop = MWL_NEVER;
     for (bool first = true;; first = false) {
         adopt(vm);
         if (vm->graves) (void)mwl__grave_step(vm);
-        if (first || vm->stale) mwl__clock_read(vm);
-        int64_t now = vm->now.mono_ns;
+        if (first) mwl__clock_stale(vm);
+        int64_t now = is_timed(vm, budget_ns) ? mwl__clock_mono(vm) : vm->now.mono_ns;
         if (first && budget_ns != MWL_NO_BUDGET) stop = mwl__clock_add(now, budget_ns);
         fire_due(vm, now, false);
         if (vm->ready_head) {

@@ -88,7 +88,7 @@ static void wake_waiting(mwl_run *run) {
     for (mwl__frame *f = run->root; f; f = mwl__rest_next_frame(f)) {
         bool unwinds = f->extra && f->extra->awaiting;
         if (!f->queued && !unwinds && f->state == MWL_FRAME_WAIT_TIME && !f->timer.at)
-            mwl__frame_ready(f);
+            mwl__frame_ready(f, mwl__vm_of(f));
     }
 }
 
