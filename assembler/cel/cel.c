@@ -245,11 +245,11 @@ void mwl__cel_free(mwl__cel_code *code) {
 
 mwl__outcome mwl__cel_resume(mwl__exec *x, mwl_value *out) {
     mwl__outcome outcome = mwl__exec_run(x);
-    if (outcome == MWL_EXEC_YIELD) return outcome;
-    mwl__exec_clear(x, x->program->n_regs);
-    if (outcome != MWL_EXEC_END) return outcome;
-    mwl__move(out, &x->product);
-    x->product.tag = MWL_KIND_ABSENT;
+    if (outcome == MWL_EXEC_END) {
+        mwl__move(out, &x->product);
+        x->product.tag = MWL_KIND_ABSENT;
+    }
+    if (outcome != MWL_EXEC_YIELD) mwl__exec_clear(x, x->program->n_regs);
     return outcome;
 }
 

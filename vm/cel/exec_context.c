@@ -4,6 +4,7 @@
  * instructions (exec.c). */
 #include "vm/cel/exec_context.h"
 #include "vm/base/utf8.h"
+#include "vm/cel/ops.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ void mwl__exec_done(mwl__exec *x) {
 }
 
 /* The form of x->program becomes the first of x->own. NULL: out of memory. */
-static mwl__linked *own_link(mwl__exec *x, mwl__labels_fn *labels) {
+MWL__OUTLINE static mwl__linked *own_link(mwl__exec *x, mwl__labels_fn *labels) {
     enum { KEPT = 16 };
     mwl__linked **at = &x->own, **last = at;
     unsigned n = 0;

@@ -11,6 +11,7 @@
 #include "vm/machine/frame.h"
 #include "vm/machine/gather.h"
 #include "vm/machine/raise.h"
+#include "vm/machine/rise.h"
 #include "vm/machine/trace.h"
 #include "vm/machine/unwind.h"
 
@@ -78,7 +79,7 @@ static inline uint32_t behind(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c
     int64_t *slice = &vm->exec.slice;
     if (!c->rises || *slice <= 0) return c->rec->end_pc + 1;
     --*slice;
-    return mwl__entry_ascend(f, vm);
+    return mwl__rise(f, vm);
 }
 
 static uint32_t settled(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c,
@@ -112,9 +113,9 @@ uint32_t mwl__call_now(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
     if (how != MWL_NOW_SUCCEEDED || !mwl__given_plain(out)) return answered(f, vm, c, how, out);
     mwl__call_accept_around(f);
     mwl__drop(h, f->res.v);
-    mwl__result_set(&f->res, true, out);
     mwl__drop(h, f->in_flight);
     f->in_flight = mwl_absent();
+    mwl__result_set(&f->res, true, out);
     return behind(f, vm, c);
 }
 

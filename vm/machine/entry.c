@@ -21,6 +21,7 @@
 #include "vm/machine/frame.h"
 #include "vm/machine/phase.h"
 #include "vm/machine/raise.h"
+#include "vm/machine/rise.h"
 #include "vm/machine/token.h"
 #include "vm/machine/trace.h"
 #include "vm/machine/unwind.h"
@@ -30,16 +31,7 @@ static void put_result(const mwl__frame *f, mwl__result *place, mwl__result take
     *place = take;
 }
 
-/* The same, from a record, which has no Result afterwards. */
-static inline void move_result(const mwl__frame *f, mwl__result *place, mwl__result *from) {
-    if (place->v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), place->v);
-    mwl__result_move(place, from);
-    from->v = mwl_absent();
-}
-
-static inline void accept(mwl__frame *f, mwl__entry *e) { move_result(f, &e->res, &f->res); }
-
-void mwl__entry_accept(mwl__frame *f, mwl__entry *e) { accept(f, e); }
+void mwl__entry_accept(mwl__frame *f, mwl__entry *e) { mwl__rise_accept(f, e); }
 
 void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
     if (e->res.v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), e->res.v);
@@ -52,22 +44,12 @@ void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) 
 }
 
 /* The instant of the phase, and its trace event. */
-MWL__OUTLINE static void note_phase(mwl__frame *f, mwl__entry *e, unsigned phase) {
+void mwl__rise_note(mwl__frame *f, mwl__entry *e, unsigned phase) {
     mwl_vm *vm = mwl__vm_of(f);
     e->entered_ns = mwl__clock_wall(vm);
     if (mwl__tracing(vm))
         mwl__trace_entry(f, MWL_TRACE_PHASE, (int)phase,
                          phase == MWL_ON_ENTRY ? (mwl__result){.v = e->input, .ok = true} : e->res);
-}
-
-static inline void begin_phase(mwl__frame *f, const mwl_vm *vm, mwl__entry *e,
-                               const mwl__entry_rec *rec, unsigned phase) {
-    e->state = (uint8_t)(MWL_ENTRY_ENTERING + phase);
-    e->verdict = MWL_VERDICT_PASS;
-    e->gated = false;
-    f->construct = MWL_IN_PHASE;
-    if ((rec->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) || mwl__tracing(vm))
-        note_phase(f, e, phase);
 }
 
 /* ---- descent --------------------------------------------------------------------------------- */
@@ -94,7 +76,7 @@ static inline mwl__entry *enter(mwl__frame *f, mwl_vm *vm, uint32_t ix) {
     e->least_ns = e->outer ? e->outer->least_ns : MWL_NEVER;
     f->in_flight = mwl_absent();
     f->entries = e;
-    begin_phase(f, vm, e, l->rec, MWL_ON_ENTRY);
+    mwl__rise_phase(f, vm, e, l->rec, MWL_ON_ENTRY);
     return e;
 }
 
@@ -212,22 +194,9 @@ static uint32_t leave_unseen(mwl__frame *f, mwl_vm *vm, const mwl__entry_rec *re
     return mwl__unwind_after_always(f, pc);
 }
 
-/* Has its bound elapsed, and nothing has noticed it yet?
- * spec: middleware-providers, Timeout: a Result that is accepted before the bound elapses stands.
- * DECISIONS.md 4: at the very instant of the bound it is accepted. */
-static inline bool is_late(mwl_vm *vm, const mwl__entry *e) {
-    return e->armed && !e->accepted && mwl__clock_new(vm) > e->bound_ns;
-}
-
-/* Has no phase anything to do with the Result, and no listener traces? */
-static inline bool passes(const mwl__frame *f, const mwl_vm *vm, const mwl__entry_rec *rec,
-                          uint32_t silent) {
-    return (rec->flags & silent) && !f->extra && !mwl__tracing(vm);
-}
-
 /* The Result passes the innermost entry, and those around it, whose ASCEND is an instruction too.
  */
-MWL__OUTLINE static uint32_t pass_on(mwl__frame *f, mwl_vm *vm) {
+uint32_t mwl__rise_pass_on(mwl__frame *f, mwl_vm *vm) {
     int64_t *slice = &vm->exec.slice;
     const uint32_t silent = f->res.ok ? MWL_ENTRY_PASSES_SUCCESS : MWL_ENTRY_PASSES_FAILURE;
     for (;;) {
@@ -237,32 +206,12 @@ MWL__OUTLINE static uint32_t pass_on(mwl__frame *f, mwl_vm *vm) {
             return pc;
         --*slice;
         const mwl__entry *e = f->entries;
-        if (is_late(vm, e) || !passes(f, vm, e->link->rec, silent)) return mwl__entry_ascend(f, vm);
+        if (mwl__rise_late(vm, e) || !mwl__rise_passes(f, vm, e->link->rec, silent))
+            return mwl__rise(f, vm);
     }
 }
 
-/* The Result reaches the entry, and the phase for it begins. */
-static inline void rise(mwl__frame *f, const mwl_vm *vm, mwl__entry *e, const mwl__entry_rec *rec,
-                        unsigned phase) {
-    e->accepted = true;
-    accept(f, e);
-    if (!mwl_is_absent(e->args)) mwl__frame_put(f, &e->args, mwl_absent());
-    begin_phase(f, vm, e, rec, phase);
-}
-
-uint32_t mwl__entry_ascend(mwl__frame *f, mwl_vm *vm) {
-    mwl__entry *e = f->entries;
-    const mwl__entry_rec *rec = e->link->rec;
-    if (is_late(vm, e)) return mwl__unwind_late(f, e);
-    if (f->res.ok) {
-        if (passes(f, vm, rec, MWL_ENTRY_PASSES_SUCCESS)) return pass_on(f, vm);
-        rise(f, vm, e, rec, MWL_ON_SUCCESS);
-        return rec->success_pc;
-    }
-    if (passes(f, vm, rec, MWL_ENTRY_PASSES_FAILURE)) return pass_on(f, vm);
-    rise(f, vm, e, rec, MWL_ON_FAILURE);
-    return rec->failure_pc;
-}
+uint32_t mwl__entry_ascend(mwl__frame *f, mwl_vm *vm) { return mwl__rise(f, vm); }
 
 /* spec: middleware-mechanics, re-execution: a consumed Result's shaping evaluates only where its
  * product has a destination. */
@@ -356,43 +305,11 @@ uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix) {
     return fail_phase(f, MWL_ON_ALWAYS, ix, raised(f));
 }
 
-/* spec: middleware-mechanics, re-execution: the inner scope runs again, onEntry does not.
- * middleware-providers, Retry: each attempt receives the same input and variables (RESTORE). Loop:
- * the next run receives the carried value (CARRY), and variables persist. */
-MWL__INLINE uint32_t reenter(mwl__frame *f, mwl_vm *vm, mwl__entry *e, unsigned how,
-                             int64_t delay_ns) {
-    const mwl__entry_rec *rec = e->link->rec;
-    mwl_value next;
-    if (how & MWL_REENTER_RESTORE) mwl__frame_put(f, &f->vars, mwl__keep(e->vars));
-    if ((how & MWL_REENTER_CARRY) && mwl_is_absent(e->emit.v)) {
-        mwl__move(&next, &e->res.v);
-        e->res.v = mwl_absent();
-    } else {
-        next = how & MWL_REENTER_CARRY ? e->emit.v : mwl__keep(e->output);
-        if (how & MWL_REENTER_CARRY) e->emit.v = mwl_absent();
-        if (!mwl_is_absent(e->emit.v)) mwl__entry_set_emit(f, e, false, mwl_absent());
-        if (!mwl_is_absent(e->res.v)) mwl__entry_set_res(f, e, false, mwl_absent());
-    }
-    mwl__frame_put(f, &f->in_flight, next);
-    e->accepted = false;
-    e->state = MWL_ENTRY_INNER;
-    e->runs++;
-    if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_fail(f, mwl_null());
-    if (mwl__tracing(vm))
-        mwl__trace_entry(f, MWL_TRACE_ATTEMPT, -1, (mwl__result){.v = f->in_flight, .ok = true});
-    if (delay_ns <= 0) return rec->inner_pc;
-    return mwl__frame_park(f, vm, MWL_FRAME_WAIT_TIME, rec->inner_pc,
-                           mwl__clock_add(mwl__clock_mono(vm), delay_ns));
-}
-
-uint32_t mwl__entry_carry(mwl__frame *f, mwl_vm *vm) {
-    return reenter(f, vm, f->entries, MWL_REENTER_CARRY, 0);
-}
-
 MWL__OUTLINE static uint32_t after_action(mwl__frame *f, mwl_vm *vm, mwl__entry *e) {
-    if (e->verdict == MWL_VERDICT_REENTER) return reenter(f, vm, e, e->reenter, e->delay_ns);
+    if (e->verdict == MWL_VERDICT_REENTER)
+        return mwl__rise_reenter(f, vm, e, e->reenter, e->delay_ns);
     if (!mwl_is_absent(e->emit.v)) {
-        move_result(f, &e->res, &e->emit);
+        mwl__rise_move(f, &e->res, &e->emit);
     }
     return e->link->rec->always_pc;
 }
@@ -423,7 +340,7 @@ uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
         f->extra->running = false;
     }
     mwl__frame_put(f, &e->args, mwl_absent());
-    begin_phase(f, mwl__vm_of(f), e, e->link->rec, MWL_ON_ALWAYS);
+    mwl__rise_phase(f, mwl__vm_of(f), e, e->link->rec, MWL_ON_ALWAYS);
     return next_pc;
 }
 
@@ -444,7 +361,7 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     (void)ix;
     mwl__entry *e = f->entries;
     f->run->owed--;
-    move_result(f, &f->res, &e->res);
+    mwl__rise_move(f, &f->res, &e->res);
     trace_exit(f, f->res);
     if (f->extra) {
         f->extra->running = e->outer_running;

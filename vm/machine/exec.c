@@ -25,6 +25,7 @@
 #include "vm/machine/gather.h"
 #include "vm/machine/nest.h"
 #include "vm/machine/raise.h"
+#include "vm/machine/rise.h"
 #include "vm/machine/step.h"
 #include "vm/program/verify.h"
 
@@ -181,7 +182,7 @@ static inline const mwl_value *walk(mwl__linked_key *key, const mwl__linked_key 
 }
 
 /* Returns whether an object has the member. Names that are not there have mostly other hashes. */
-static inline bool has_member(mwl__linked_key *key, const mwl_value *of) {
+static inline bool has_member(const mwl__linked_key *key, const mwl_value *of) {
     const mwl__map *m = of->as.p;
     if (m->n_index == 0) {
         const mwl__member *at = m->member, *end = at + of->aux;
@@ -865,7 +866,7 @@ dispatch:
         NESTS(mwl__nest_phase(F, X, ip->a));
         if (ip->a == MWL_ON_SUCCESS && mwl__entry_carries(F->entries)) {
             x->slice--;
-            MACHINE(mwl__entry_carry(F, x->vm));
+            MACHINE(mwl__rise_reenter(F, x->vm, F->entries, MWL_REENTER_CARRY, 0));
         }
         MACHINE(mwl__entry_act_reenter(F, x->vm, ip->a));
     CASE(ACTION):

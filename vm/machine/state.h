@@ -16,6 +16,7 @@
  *   frame      frames: creation, turns, park and wake, completion
  *   step       Step instructions
  *   entry      middleware entries and the instructions around their phases
+ *   rise       a Result that reaches the entry around it; the inner scope that runs again
  *   phase      the middleware contract: one callback at one phase
  *   unwind     interruption and the seam where forward execution resumes
  *   call       calls: fields, dispatch, arms

@@ -1,0 +1,103 @@
+/* rise.h: a Result rises to the entry around it, and the inner scope runs again. Inline: calls and
+ * the loop do this all the time. */
+#ifndef MWL_RISE_H
+#define MWL_RISE_H
+
+#include "vm/cel/ops.h"
+#include "vm/machine/clock.h"
+#include "vm/machine/entry.h"
+#include "vm/machine/frame.h"
+
+/* Moves a Result from one record to another; the first has none afterwards. */
+static inline void mwl__rise_move(const mwl__frame *f, mwl__result *place, mwl__result *from) {
+    if (place->v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), place->v);
+    mwl__result_move(place, from);
+    from->v = mwl_absent();
+}
+
+static inline void mwl__rise_accept(mwl__frame *f, mwl__entry *e) {
+    mwl__rise_move(f, &e->res, &f->res);
+}
+
+/* The slow parts of the functions below. */
+MWL__OUTLINE void mwl__rise_note(mwl__frame *f, mwl__entry *e, unsigned phase);
+MWL__OUTLINE uint32_t mwl__rise_pass_on(mwl__frame *f, mwl_vm *vm);
+
+/* A phase of the entry begins. */
+static inline void mwl__rise_phase(mwl__frame *f, const mwl_vm *vm, mwl__entry *e,
+                                   const mwl__entry_rec *rec, unsigned phase) {
+    e->state = (uint8_t)(MWL_ENTRY_ENTERING + phase);
+    e->verdict = MWL_VERDICT_PASS;
+    e->gated = false;
+    f->construct = MWL_IN_PHASE;
+    if ((rec->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) || mwl__tracing(vm))
+        mwl__rise_note(f, e, phase);
+}
+
+/* Has its bound elapsed, and nothing has noticed it yet?
+ * spec: middleware-providers, Timeout: a Result that is accepted before the bound elapses stands.
+ * DECISIONS.md 4: at the very instant of the bound it is accepted. */
+static inline bool mwl__rise_late(mwl_vm *vm, const mwl__entry *e) {
+    return e->armed && !e->accepted && mwl__clock_new(vm) > e->bound_ns;
+}
+
+/* Has no phase anything to do with the Result, and no listener traces? */
+static inline bool mwl__rise_passes(const mwl__frame *f, const mwl_vm *vm,
+                                    const mwl__entry_rec *rec, uint32_t silent) {
+    return (rec->flags & silent) && !f->extra && !mwl__tracing(vm);
+}
+
+/* The Result reaches the entry, and the phase for it begins. */
+static inline void mwl__rise_to(mwl__frame *f, const mwl_vm *vm, mwl__entry *e,
+                                const mwl__entry_rec *rec, unsigned phase) {
+    e->accepted = true;
+    mwl__rise_accept(f, e);
+    if (!mwl_is_absent(e->args)) mwl__frame_put(f, &e->args, mwl_absent());
+    mwl__rise_phase(f, vm, e, rec, phase);
+}
+
+/* ASCEND: the Result reaches the innermost entry. Returns a pc (state.h). */
+MWL__INLINE uint32_t mwl__rise(mwl__frame *f, mwl_vm *vm) {
+    mwl__entry *e = f->entries;
+    const mwl__entry_rec *rec = e->link->rec;
+    if (mwl__rise_late(vm, e)) return mwl__unwind_late(f, e);
+    if (f->res.ok) {
+        if (mwl__rise_passes(f, vm, rec, MWL_ENTRY_PASSES_SUCCESS)) return mwl__rise_pass_on(f, vm);
+        mwl__rise_to(f, vm, e, rec, MWL_ON_SUCCESS);
+        return rec->success_pc;
+    }
+    if (mwl__rise_passes(f, vm, rec, MWL_ENTRY_PASSES_FAILURE)) return mwl__rise_pass_on(f, vm);
+    mwl__rise_to(f, vm, e, rec, MWL_ON_FAILURE);
+    return rec->failure_pc;
+}
+
+/* spec: middleware-mechanics, re-execution: the inner scope runs again, onEntry does not.
+ * middleware-providers, Retry: each attempt receives the same input and variables (RESTORE). Loop:
+ * the next run receives the carried value (CARRY), and variables persist. */
+MWL__INLINE uint32_t mwl__rise_reenter(mwl__frame *f, mwl_vm *vm, mwl__entry *e, unsigned how,
+                                       int64_t delay_ns) {
+    const mwl__entry_rec *rec = e->link->rec;
+    mwl_value next;
+    if (how & MWL_REENTER_RESTORE) mwl__frame_put(f, &f->vars, mwl__keep(e->vars));
+    if ((how & MWL_REENTER_CARRY) && mwl_is_absent(e->emit.v)) {
+        mwl__move(&next, &e->res.v);
+        e->res.v = mwl_absent();
+    } else {
+        next = how & MWL_REENTER_CARRY ? e->emit.v : mwl__keep(e->output);
+        if (how & MWL_REENTER_CARRY) e->emit.v = mwl_absent();
+        if (!mwl_is_absent(e->emit.v)) mwl__entry_set_emit(f, e, false, mwl_absent());
+        if (!mwl_is_absent(e->res.v)) mwl__entry_set_res(f, e, false, mwl_absent());
+    }
+    mwl__frame_put(f, &f->in_flight, next);
+    e->accepted = false;
+    e->state = MWL_ENTRY_INNER;
+    e->runs++;
+    if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_fail(f, mwl_null());
+    if (mwl__tracing(vm))
+        mwl__trace_entry(f, MWL_TRACE_ATTEMPT, -1, (mwl__result){.v = f->in_flight, .ok = true});
+    if (delay_ns <= 0) return rec->inner_pc;
+    return mwl__frame_park(f, vm, MWL_FRAME_WAIT_TIME, rec->inner_pc,
+                           mwl__clock_add(mwl__clock_mono(vm), delay_ns));
+}
+
+#endif
