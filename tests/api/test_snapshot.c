@@ -603,6 +603,32 @@ UTEST(snapshot, a_held_call_starts_when_its_snapshot_is_stored) {
     mwl_vm_free(vm);
 }
 
+/* Released calls start in the order of their release, also if the last of them is gone before. */
+UTEST(snapshot, released_calls_start_in_their_order) {
+    static const char *const ids[] = {"one", "two", "three", "four"};
+    world w = {.now = {S, 5000 * S}};
+    mwl_vm *vm = make_vm(&w, true, NULL);
+    mwl_program *p = assemble(FLOW(CALL_STEP("plain")));
+    mwl_run *runs[4];
+    for (int i = 0; i < 4; i++) runs[i] = begin(vm, p, ids[i], "null");
+    for (int i = 0; i < 4; i++) {
+        bytes b = {NULL, 0};
+        uint64_t version = 0;
+        ASSERT_EQ((int)mwl_run_save(runs[i], &b.p, &b.size, &version), (int)MWL_OK);
+        mwl_bytes_free(vm, b.p, b.size);
+        if (i == 3) mwl_run_free(runs[2]); /* the last that was released */
+        mwl_run_release(runs[i], version);
+    }
+    mwl_run_free(runs[1]); /* one in the middle */
+    EXPECT_EQ(w.started, 0u);
+    mwl_vm_pump(vm, MWL_NO_BUDGET);
+    EXPECT_STREQ(w.keys, "one.1/1 four.1/1");
+    mwl_run_free(runs[0]);
+    mwl_run_free(runs[3]);
+    mwl_program_release(p);
+    mwl_vm_free(vm);
+}
+
 /* A blocking provider has effects outside like any other: its function is not entered before. */
 UTEST(snapshot, a_held_blocking_call_does_not_start_either) {
     world w = {.now = {S, 5000 * S}};

@@ -42,8 +42,8 @@ static void clear(mwl_heap *h, mwl_value *place) {
     *place = mwl_absent();
 }
 
-/* One is kept for the next start, so that executions which settle at once allocate nothing. `res`
- * was taken before. */
+/* One is kept for the next start, so that executions which settle at once allocate nothing; the
+ * start gives it another input and other arguments. `res` was taken before. */
 MWL__INLINE void discard(mwl_vm *vm, mwl_call *c) {
     mwl__drop(&vm->heap, c->input);
     mwl__drop(&vm->heap, c->args);
