@@ -513,7 +513,7 @@ static mwl_program *image_without(const mwl_program *p, unsigned section) {
     mwl__buf out = mwl__buf_make(mwl_alloc_default());
     mwl_program *made = NULL;
     memset(&writer, 0, sizeof writer);
-    if (mwl__image_open(p->bytes, p->size, &image, NULL) < 0) return NULL;
+    if (mwl__image_open(p->native ? p->native : p->bytes, p->size, &image, NULL) < 0) return NULL;
     for (unsigned i = 0; i < MWL_SECTION_LIMIT; i++)
         if (image.section[i].data && i != section)
             mwl__image_add(&writer, i, image.section[i].data, image.section[i].size);

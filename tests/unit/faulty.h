@@ -18,9 +18,11 @@ struct faulty {
     bool wrong;     /* an old_size was not the size of the block */
 };
 
+/* As long as malloc() aligns, which on some machines is more than any type needs. */
 union faulty_head {
     size_t size;
     max_align_t align;
+    char room[16];
 };
 
 static void *faulty_fn(void *ctx, void *ptr, size_t old_size, size_t new_size) {
