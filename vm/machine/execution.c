@@ -110,7 +110,8 @@ mwl__result mwl__execution_take(mwl_call *c) {
     return res;
 }
 
-/* A call that settles at once and does not ask for its number needs none. */
+/* Gives the call the next number of its run, if it has none. Done late: a call that settles at once
+ * mostly needs none. */
 static inline void give_number(mwl_call *c, mwl_run *run) {
     if (c->number) return;
     c->number = ++run->next_call;

@@ -146,7 +146,7 @@ mwl__extra *mwl__frame_extra(mwl__frame *f) {
     return f->extra = r;
 }
 
-bool mwl__frame_fail(mwl__frame *f, mwl_value failure) {
+bool mwl__frame_set_failure(mwl__frame *f, mwl_value failure) {
     bool clears = mwl_value_kind(failure) == MWL_KIND_NULL;
     if (clears && !f->extra) return true;
     mwl__extra *r = mwl__frame_extra(f);

@@ -15,8 +15,8 @@ static inline void mwl__record_blank(void *record, size_t size) {
     memset(at + n * PIECE, 0, size - n * PIECE);
 }
 
-/* slot: of the parent's Gather, which it fills, or NULL. NULL: out of memory. It is not queued
- * yet. */
+/* Makes a frame, which is not queued yet. `slot` is the slot of the parent's Gather that it fills,
+ * or NULL. Returns NULL as mwl__frame_begin returns false. */
 mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow,
                            mwl_value take_input, mwl_value take_args);
 /* Fills a frame with what is known of it when the program is linked. */
@@ -26,7 +26,8 @@ mwl__frame *mwl__frame_bare(mwl_run *run, mwl__frame *parent, mwl__slot *slot, u
 void mwl__frame_free(mwl__frame *f); /* with all frames below it; executions are cancelled */
 /* The slow part of mwl__frame_begin. */
 bool mwl__frame_seed(mwl__frame *f, const mwl__flow_link *l, mwl_value take_args);
-/* Gives a new frame its input and arguments. False: out of memory, and the frame is freed. */
+/* Gives a new frame its input and arguments. Returns false, and frees the frame, if out of memory
+ * or if a bound elapsed while the arguments were checked (x->late). */
 static inline bool mwl__frame_begin(mwl__frame *f, mwl_value take_input, mwl_value take_args) {
     const mwl__link *link = f->run->link;
     const mwl__flow_link *l = &link->flows[f->flow];
@@ -36,22 +37,24 @@ static inline bool mwl__frame_begin(mwl__frame *f, mwl_value take_input, mwl_val
     f->in_flight = mwl__keep(take_input);
     return true;
 }
-void mwl__frame_ready(mwl__frame *f, mwl_vm *vm); /* into the ready queue, once */
-/* One turn: until it parks, yields or is done. Returns the fuel that it used, at least a unit. A
- * run that reaches its limit gets other fuel for its cleanup, so that turn counts as a slice. The
- * run must be entered (run.h): the frame may be gone afterwards. */
+/* Queues the frame and cancels its timer. Does nothing if it is queued, running or done. */
+void mwl__frame_ready(mwl__frame *f, mwl_vm *vm);
+/* Gives the frame one turn, until it parks, yields or is done. Returns the fuel that it used, at
+ * least a unit. A run that reaches its limit gets other fuel for its cleanup, so that turn counts
+ * as a slice. The run must be entered (run.h), because the turn may free the frame. */
 int64_t mwl__frame_run(mwl__frame *f, mwl_vm *vm);
 void mwl__frame_timer(mwl__frame *f); /* its timer is due */
 
 /* These return a pc (state.h). */
-uint32_t mwl__frame_complete(mwl__frame *f); /* res goes to the parent; the frame is freed */
+uint32_t mwl__frame_complete(mwl__frame *f); /* res goes to the parent or to the run; frees it */
 uint32_t mwl__frame_ascend(mwl__frame *f);   /* res is set: go to the Flow's ascent */
 /* Is a bound set by an entry of the frame itself? */
 static inline bool mwl__frame_has_bounds(const mwl__frame *f) {
     return f->entries && f->entries->least_ns != MWL_NEVER;
 }
-uint32_t mwl__frame_arm(mwl__frame *f, mwl_vm *vm, int64_t due_mono_ns); /* part of the next one */
-/* Wait in `state` until due_mono_ns or the frame's earliest bound; go on at pc. */
+/* The slow part of mwl__frame_park: arms the timer, traces the wait. */
+uint32_t mwl__frame_arm(mwl__frame *f, mwl_vm *vm, int64_t due_mono_ns);
+/* Parks the frame in `state` until due_mono_ns or its earliest bound; it goes on at pc. */
 static inline uint32_t mwl__frame_park(mwl__frame *f, mwl_vm *vm, mwl__frame_state state,
                                        uint32_t pc, int64_t due_mono_ns) {
     f->pc = pc;
@@ -63,7 +66,7 @@ static inline uint32_t mwl__frame_park(mwl__frame *f, mwl_vm *vm, mwl__frame_sta
 static inline mwl__frame *mwl__frame_of_timer(const mwl__timer *t) {
     return (mwl__frame *)(uintptr_t)((const char *)t - offsetof(mwl__frame, timer));
 }
-/* Fetches what belongs to a frame that will go on soon. */
+/* Lets the processor load the records of a frame that will run soon. Changes nothing. */
 static inline void mwl__frame_fetch(const mwl__frame *f) {
     mwl__fetch(f->vars.as.p, 128);
     mwl__fetch(f->entries, f->entries ? sizeof *f->entries : 0);
@@ -74,7 +77,7 @@ static inline void mwl__frame_fetch(const mwl__frame *f) {
 mwl__entry *mwl__frame_bound(const mwl__frame *f); /* the earliest that can still fire, or NULL */
 mwl__extra *mwl__frame_extra(mwl__frame *f);       /* made on first use; NULL: out of memory */
 /* Sets the failure context, lent; null clears it. False: out of memory. */
-bool mwl__frame_fail(mwl__frame *f, mwl_value failure);
+bool mwl__frame_set_failure(mwl__frame *f, mwl_value failure);
 
 /* As mwl__replace; finds the heap only if the old value must be dropped. */
 static inline void mwl__frame_put(const mwl__frame *f, mwl_value *place, mwl_value take) {

@@ -8,13 +8,14 @@
 #include "vm/machine/entry.h"
 #include "vm/machine/frame.h"
 
-/* Moves a Result from one record to another; the first has none afterwards. */
+/* Moves the Result of `from` to `place`, whose old one is dropped. `from` has none afterwards. */
 static inline void mwl__rise_move(const mwl__frame *f, mwl__result *place, mwl__result *from) {
     if (place->v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), place->v);
     mwl__result_move(place, from);
     from->v = mwl_absent();
 }
 
+/* The frame's Result moves to the entry. */
 static inline void mwl__rise_accept(mwl__frame *f, mwl__entry *e) {
     mwl__rise_move(f, &e->res, &f->res);
 }
@@ -41,7 +42,8 @@ static inline bool mwl__rise_late(mwl_vm *vm, const mwl__entry *e) {
     return e->armed && !e->accepted && mwl__clock_new(vm) > e->bound_ns;
 }
 
-/* Has no phase anything to do with the Result, and no listener traces? */
+/* Can the Result pass the entry unseen? `silent` is the flag that says that no phase has code for
+ * it; the frame has no extra record, and no listener traces. */
 static inline bool mwl__rise_passes(const mwl__frame *f, const mwl_vm *vm,
                                     const mwl__entry_rec *rec, uint32_t silent) {
     return (rec->flags & silent) && !f->extra && !mwl__tracing(vm);
@@ -71,7 +73,9 @@ MWL__INLINE uint32_t mwl__rise(mwl__frame *f, mwl_vm *vm) {
     return rec->failure_pc;
 }
 
-/* spec: middleware-mechanics, re-execution: the inner scope runs again, onEntry does not.
+/* Runs the inner scope of the entry again, after delay_ns if that is positive. how: MWL_REENTER_*.
+ * Returns a pc (state.h).
+ * spec: middleware-mechanics, re-execution: the inner scope runs again, onEntry does not.
  * middleware-providers, Retry: each attempt receives the same input and variables (RESTORE). Loop:
  * the next run receives the carried value (CARRY), and variables persist. */
 MWL__INLINE uint32_t mwl__rise_reenter(mwl__frame *f, mwl_vm *vm, mwl__entry *e, unsigned how,
@@ -92,7 +96,7 @@ MWL__INLINE uint32_t mwl__rise_reenter(mwl__frame *f, mwl_vm *vm, mwl__entry *e,
     e->accepted = false;
     e->state = MWL_ENTRY_INNER;
     e->runs++;
-    if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_fail(f, mwl_null());
+    if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_set_failure(f, mwl_null());
     if (mwl__tracing(vm))
         mwl__trace_entry(f, MWL_TRACE_ATTEMPT, -1, (mwl__result){.v = f->in_flight, .ok = true});
     if (delay_ns <= 0) return rec->inner_pc;

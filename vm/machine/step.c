@@ -50,7 +50,7 @@ uint32_t mwl__step_to(mwl__frame *f, uint32_t step, bool handler) {
     if (mwl__tracing(link->vm))
         mwl__trace_result(f, MWL_TRACE_STEP_EXITED, -1,
                           (mwl__result){.v = f->in_flight, .ok = true});
-    if (!handler && f->extra) mwl__frame_fail(f, mwl_null());
+    if (!handler && f->extra) mwl__frame_set_failure(f, mwl_null());
     begin_step(f, link->vm, rec, step);
     return rec->pc + 1; /* behind its STEP, which is done */
 }
@@ -78,7 +78,7 @@ static bool set_failure(mwl__frame *f) {
                                       f->run->limits->chain_depth);
     if (mwl_is_absent(f->res.v)) return false;
     mwl__failure_note(f, f->res.v);
-    return mwl__frame_fail(f, f->res.v);
+    return mwl__frame_set_failure(f, f->res.v);
 }
 
 /* spec: step-mechanics, catch clauses: the first that matches; else the failure leaves the Flow. */
@@ -192,7 +192,7 @@ uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_p
 uint32_t mwl__step_return(mwl__frame *f) {
     mwl__step_exit(f);
     mwl__frame_move_res(f, true, &f->in_flight);
-    if (f->extra) mwl__frame_fail(f, mwl_null());
+    if (f->extra) mwl__frame_set_failure(f, mwl_null());
     trace_exit(f);
     return mwl__frame_ascend(f);
 }
@@ -203,7 +203,7 @@ static uint32_t end_failing(mwl__frame *f, mwl_value take) {
     mwl__frame_raise(f, take);
     if (take.as.p != mwl__failure_of(f).as.p)
         mwl__failure_note(f, take); /* else it is raised again */
-    if (!mwl__frame_fail(f, take)) return MWL_PC_NOMEM;
+    if (!mwl__frame_set_failure(f, take)) return MWL_PC_NOMEM;
     trace_exit(f);
     return mwl__frame_ascend(f);
 }

@@ -90,12 +90,14 @@ static bool same_key(mwl_value a, mwl_value b) { /* both from as_key */
            0; /* an int and a uint with the same bits: the same number unless the int is negative */
 }
 
-/* Returns the hash that the index of a map under attack uses. */
+/* Return the hash that the index of a map under attack uses. */
+static APART uint32_t text_hash(const char *s, size_t len) {
+    return (uint32_t)mwl__hash_key(s, len);
+}
 static APART uint32_t secret_hash(mwl_value key) {
     if (mwl_value_kind(key) != MWL_KIND_STRING)
         return (uint32_t)mwl__hash_word(mwl__hash_secret(), key.as.u, 0);
-    const mwl__str *s = mwl__as_str(key);
-    return (uint32_t)mwl__hash_key(s->s, s->len);
+    return text_hash(mwl__as_str(key)->s, mwl__as_str(key)->len);
 }
 
 /* Returns the hash that the index of m uses. */
@@ -479,10 +481,10 @@ const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__membe
 
 static bool same_text(const mwl__member *m, const char *key, size_t len, uint32_t hash) {
     return m->key.aux == hash && mwl_value_kind(m->key) == MWL_KIND_STRING &&
-           mwl__as_str(m->key)->len == len && memcmp(mwl__as_str(m->key)->s, key, len) == 0;
+           mwl__as_str(m->key)->len == len && mwl__bytes_same(mwl__as_str(m->key)->s, key, len);
 }
 
-static const mwl_value *get_text(mwl_value map, const char *key, size_t len, uint32_t hash) {
+static APART const mwl_value *get_text(mwl_value map, const char *key, size_t len, uint32_t hash) {
     const mwl__map *m = mwl__as_map(map);
     uint32_t n = map.aux;
     if (m->n_index == 0) {
@@ -492,7 +494,7 @@ static const mwl_value *get_text(mwl_value map, const char *key, size_t len, uin
     }
     const uint32_t *index = index_of(m);
     uint32_t mask = m->n_index - 1;
-    uint32_t at = (m->keyed ? (uint32_t)mwl__hash_key(key, len) : hash) & mask;
+    uint32_t at = (m->keyed ? text_hash(key, len) : hash) & mask;
     for (uint32_t steps = 0; index[at] && may_be_at(m, steps); steps++, at = (at + 1) & mask) {
         uint32_t i = index[at] - 1;
         if (same_text(&m->member[i], key, len, hash)) return i < n ? &m->member[i].val : NULL;
