@@ -19,15 +19,13 @@ struct faulty {
 };
 
 /* As long as malloc() aligns, which on some machines is more than any type needs. */
-union faulty_head {
-    size_t size;
-    max_align_t align;
-    char room[16];
+struct faulty_head {
+    _Alignas(16) size_t size;
 };
 
 static void *faulty_fn(void *ctx, void *ptr, size_t old_size, size_t new_size) {
     struct faulty *f = ctx;
-    union faulty_head *head = ptr ? (union faulty_head *)ptr - 1 : NULL;
+    struct faulty_head *head = ptr ? (struct faulty_head *)ptr - 1 : NULL;
     if ((head ? head->size : 0) != old_size) f->wrong = true;
     if (new_size == 0) {
         if (head) f->live_blocks--, f->live_bytes -= head->size;
@@ -37,7 +35,7 @@ static void *faulty_fn(void *ctx, void *ptr, size_t old_size, size_t new_size) {
     f->calls++;
     if (f->fail_at && (f->for_good ? f->calls >= f->fail_at : f->calls == f->fail_at)) return NULL;
     size_t was = head ? head->size : 0;
-    union faulty_head *next = malloc(sizeof *next + new_size); /* always moves */
+    struct faulty_head *next = malloc(sizeof *next + new_size); /* always moves */
     if (!next) return NULL;
     if (head) {
         memcpy(next + 1, ptr, was < new_size ? was : new_size);

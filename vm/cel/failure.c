@@ -145,7 +145,7 @@ static inline bool is_made_of(const mwl__made *m, const char *code, const char *
 MWL__OUTLINE static void remember(mwl_heap *h, mwl__made *m, const char *code, const char *message,
                                   mwl_value failure) {
     if (mwl_is_absent(failure) || strlen(code) > MWL__LITERAL_LENGTH) return;
-    if (message && strlen(message) > 3 * MWL__LITERAL_LENGTH) return;
+    if (message && strlen(message) > (size_t)3 * MWL__LITERAL_LENGTH) return;
     mwl__map_close(failure);
     mwl__drop(h, m->value);
     *m = (mwl__made){code, message, mwl__keep(failure)};
