@@ -32,11 +32,11 @@ static int no_operand(void *ctx, const char *word) {
 static int take_pipes(struct dap *d) {
     int in = dup(STDIN_FILENO), out = dup(STDOUT_FILENO), none = open("/dev/null", O_RDONLY);
     FILE *file = out < 0 ? NULL : fdopen(out, "w");
+    if (file) rpc_init(&d->rpc, in, file); /* release closes them */
     if (in < 0 || !file || none < 0 || pipe(d->bell) < 0 || dup2(none, STDIN_FILENO) < 0 ||
         dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         return cmd_fail("pipes: %s", strerror(errno));
     close(none);
-    rpc_init(&d->rpc, in, file);
     return CMD_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "store.h"
 #include "tools/base/term.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +22,20 @@ static const char foot[] =
 
 struct logs {
     struct store_line line;
-    const char *after;
     bool follow;
     uint64_t last;
 };
 
+static int take_after(void *base, const char *word) {
+    char *end;
+    errno = 0;
+    ((struct logs *)base)->last = strtoull(word, &end, 10);
+    if (*word >= '0' && *word <= '9' && !*end && !errno) return CMD_OK;
+    return cmd_usage("--after needs a number, not '%s'", word);
+}
+
 static const struct option options[] = {
-    {"--after", OPTION_WORD, offsetof(struct logs, after), "N", "only those behind number N", NULL},
+    {"--after", OPTION_CALL, 0, "N", "only those behind number N", take_after},
     {"--follow", OPTION_FLAG, offsetof(struct logs, follow), "",
      "go on with what happens, until Ctrl-C", NULL},
 };
@@ -75,7 +83,6 @@ static int print(struct logs *l, mwl_store *s) {
 int cmd_logs(int argc, char **argv) {
     struct logs l;
     mwl_store *s = NULL;
-    unsigned long long after = 0;
     memset(&l, 0, sizeof l);
     l.line.most = 1;
     const struct command_line line = {
@@ -83,9 +90,6 @@ int cmd_logs(int argc, char **argv) {
         store_operand, &l.line, false};
     int status = options_parse(&line, argc, argv);
     if (status == CMD_OK) status = store_line_check(&l.line, 0, NULL);
-    if (status == CMD_OK && l.after && sscanf(l.after, "%llu", &after) != 1)
-        status = cmd_usage("--after needs a number, not '%s'", l.after);
-    l.last = after;
     if (status == CMD_OK) status = store_open(l.line.path, false, &s);
     if (status == CMD_OK) status = print(&l, s);
     mwl_store_close(s);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct shown {
-    bool json, there;
+    bool json, there, no_memory;
     struct saved *out;
     void **bytes;
     uint8_t program[16];
@@ -49,7 +49,8 @@ static bool see_row(void *ctx, const mwl_store_row *row) {
     if (!goes_on || !row->bytes || row->state == MWL_STORE_STUCK) print_end(s, row);
     if (!goes_on || !row->bytes) return false;
     *s->bytes = malloc(row->size);
-    if (!*s->bytes) return false;
+    s->no_memory = !*s->bytes;
+    if (s->no_memory) return false;
     memcpy(*s->bytes, row->bytes, row->size);
     s->out->run = *s->bytes;
     s->out->size = row->size;
@@ -75,6 +76,7 @@ int durable_saved(const char *path, const char *run, bool json, struct saved *ou
     if (got == MWL_OK && !s.there) status = cmd_fail("there is no run '%s'", run);
     if (got == MWL_OK && out->run) got = store->ops->get_program(store, s.program, see_image, &s);
     if (got != MWL_OK) status = store_fail(store, got);
+    if (s.no_memory) status = store_fail(NULL, MWL_E_NOMEM);
     if (status == CMD_OK && out->run && !out->program) {
         cmd_fail("%s", s.why);
         status = CMD_REJECTED;

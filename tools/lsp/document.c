@@ -14,27 +14,30 @@ static uint32_t units_of(char c) {
     return (b & 0xC0) == 0x80 ? 0 : b >= 0xF0 ? 2 : 1;
 }
 
-static bool add(uint32_t **list, size_t *cap, size_t *n, uint32_t value) {
+/* Room for what index_text notes of a text of `size` bytes into which `text` comes. It may divide a
+ * carriage return from its line feed. */
+static mwl_status reserve_index(struct document *d, size_t size, const char *text, size_t len) {
     const mwl_alloc alloc = mwl_alloc_default();
-    if (mwl__mem_grow(&alloc, (void **)list, cap, *n + 1, sizeof **list) < 0) return false;
-    (*list)[(*n)++] = value;
-    return true;
+    size_t lines = d->n_lines + 2, blocks = size / BLOCK + 2;
+    for (size_t i = 0; i < len; i++) lines += text[i] == '\n' || text[i] == '\r';
+    if (mwl__mem_grow(&alloc, (void **)&d->lines, &d->cap_lines, lines, sizeof *d->lines) < 0)
+        return MWL_E_NOMEM;
+    return mwl__mem_grow(&alloc, (void **)&d->blocks, &d->cap_blocks, blocks, sizeof *d->blocks);
 }
 
 /* Notes where lines begin, and the units before each block. */
-static mwl_status index_text(struct document *d) {
+static void index_text(struct document *d) {
     const char *s = d->text.data;
     uint32_t len = (uint32_t)d->text.len, units = 0;
     d->n_lines = d->n_blocks = 0;
-    bool good = add(&d->lines, &d->cap_lines, &d->n_lines, 0);
-    for (uint32_t at = 0; at < len && good; at++) {
-        if (at % BLOCK == 0) good = add(&d->blocks, &d->cap_blocks, &d->n_blocks, units);
+    d->lines[d->n_lines++] = 0;
+    for (uint32_t at = 0; at < len; at++) {
+        if (at % BLOCK == 0) d->blocks[d->n_blocks++] = units;
         units += units_of(s[at]);
         if (s[at] == '\n' || (s[at] == '\r' && !(at + 1 < len && s[at + 1] == '\n')))
-            good = good && add(&d->lines, &d->cap_lines, &d->n_lines, at + 1);
+            d->lines[d->n_lines++] = at + 1;
     }
-    good = good && add(&d->blocks, &d->cap_blocks, &d->n_blocks, units);
-    return good ? MWL_OK : MWL_E_NOMEM;
+    d->blocks[d->n_blocks++] = units;
 }
 
 mwl_status document_open(struct document *d, const char *uri, const char *text, size_t len) {
@@ -59,15 +62,18 @@ mwl_status document_edit(struct document *d, uint32_t begin, uint32_t end, const
     mwl__buf *b = &d->text;
     if (end > b->len) end = (uint32_t)b->len;
     if (begin > end) begin = end;
-    if (len > TEXT_MAX || b->len - (end - begin) + len > TEXT_MAX) return MWL_E_TOO_BIG;
+    size_t size = b->len - (end - begin) + len;
+    if (len > TEXT_MAX || size > TEXT_MAX) return MWL_E_TOO_BIG;
+    if (reserve_index(d, size, text, len) < 0) return MWL_E_NOMEM;
     if (!mwl__buf_reserve(b, len + 1)) {
         b->failed = false;
         return MWL_E_NOMEM;
     }
     memmove(b->data + begin + len, b->data + end, b->len - end);
     if (len) memcpy(b->data + begin, text, len);
-    b->len = b->len - (end - begin) + len;
-    return index_text(d);
+    b->len = size;
+    index_text(d);
+    return MWL_OK;
 }
 
 /* ---- positions ------------------------------------------------------------------------------- */

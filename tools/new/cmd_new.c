@@ -86,11 +86,11 @@ static void put_name(mwl__buf *out, const char *name) {
 }
 
 /* The text of a file; in a case, the definition is FILE. */
-static void put_text(const struct new *n, const struct new_file *f, mwl__buf *out) {
+static void put_text(const struct new *n, const struct new_file *f, bool in_case, mwl__buf *out) {
     static const char member[] = "\"definition\": ";
     const char *text = (const char *)f->text;
     size_t i = 0;
-    if (is_case(ending(n, f)))
+    if (in_case)
         while (i + sizeof member - 1 < f->size && memcmp(text + i, member, sizeof member - 1) != 0)
             i++;
     if (i && i + sizeof member - 1 < f->size) {
@@ -105,11 +105,11 @@ static void put_text(const struct new *n, const struct new_file *f, mwl__buf *ou
 }
 
 /* Writes one file, or with `look` only checks that its name is free. */
-static int write_file(const struct new *n, const struct new_file *f, bool look) {
-    char *path = path_of(n, ending(n, f));
+static int write_file(const struct new *n, const struct new_file *f, const char *end, bool look) {
+    char *path = path_of(n, end);
     mwl__buf text = mwl__buf_make(mwl_alloc_default());
     int status = CMD_OK;
-    if (path) put_text(n, f, &text);
+    if (path) put_text(n, f, is_case(end), &text);
     if (!path || text.failed)
         status = cmd_fail("out of memory");
     else if (look && access(path, F_OK) == 0)
@@ -129,8 +129,10 @@ static int run(const struct new *n) {
         if (end && !is_case(end)) fwrite(new_files[i].text, 1, new_files[i].size, stdout);
     }
     for (int look = 1; look >= 0 && n->file; look--)
-        for (size_t i = 0; i < N_FILES && status == CMD_OK; i++)
-            if (ending(n, &new_files[i])) status = write_file(n, &new_files[i], look);
+        for (size_t i = 0; i < N_FILES && status == CMD_OK; i++) {
+            const char *end = ending(n, &new_files[i]);
+            if (end) status = write_file(n, &new_files[i], end, look);
+        }
     return status;
 }
 

@@ -20,7 +20,7 @@ enum { NAME_MOST = 200, WORK = 100000000 };
 
 static bool read_hex(const char *text, uint8_t id[16]) {
     if (strlen(text) != 32 || strspn(text, "0123456789abcdef") != 32) return false;
-    for (int i = 0; i < 16; i++) {
+    for (size_t i = 0; i < 16; i++) {
         char two[3] = {text[2 * i], text[2 * i + 1], '\0'};
         id[i] = (uint8_t)strtoul(two, NULL, 16);
     }

@@ -403,11 +403,13 @@ static bool read_start(struct ask *a, struct desk_tools *t, mwl_value request, b
     const char *program = text_member(request, "program");
     mwl_value arguments = mwl_object_get(request, "arguments", 9);
     uint8_t *id = malloc(16);
-    if (!program) {
+    if (!id) {
+        ask_problem(a, 503, "out of memory");
+    } else if (!program) {
         ask_problem(a, 400, "`program` is missing: the name or the id of a program");
     } else if (!mwl_is_absent(arguments) && mwl_value_kind(arguments) != MWL_KIND_OBJECT) {
         ask_problem(a, 400, "`arguments` is not an object");
-    } else if (id && program_find(a, t, program, id)) {
+    } else if (program_find(a, t, program, id)) {
         mwl_store_start *out = &s->list[s->n++];
         size_t len = 0;
         char *text = run_start_text(t, request, &len);

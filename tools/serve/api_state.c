@@ -6,6 +6,7 @@
 #include "tools/base/interrupt.h"
 #include "serve_page.h" /* made from page.html, page.css and page.js */
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,9 +40,11 @@ static void metric(FILE *to, const char *name, const char *type, const char *hel
 }
 
 static double resident(void) {
-    long pages = 0, all = 0;
+    char line[200];
+    long pages = 0;
     FILE *file = fopen("/proc/self/statm", "re");
-    if (file && fscanf(file, "%ld %ld", &all, &pages) != 2) pages = 0;
+    const char *second = file && fgets(line, sizeof line, file) ? strchr(line, ' ') : NULL;
+    if (second) pages = strtol(second, NULL, 10);
     if (file) fclose(file);
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }

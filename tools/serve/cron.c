@@ -94,11 +94,12 @@ bool cron_read(struct cron *c, const char *text, char *why, size_t cap) {
     uint64_t bits[5];
     size_t n = 0;
     text = long_form(text);
-    if (strlen(text) >= sizeof copy) {
+    size_t len = strlen(text);
+    if (len >= sizeof copy) {
         snprintf(why, cap, "it is too long");
         return false;
     }
-    strcpy(copy, text);
+    memcpy(copy, text, len + 1);
     memset(c, 0, sizeof *c);
     while ((word = strtok_r(rest, " \t", &rest))) {
         if (n == 5) break;
@@ -175,7 +176,7 @@ static mwl__civil civil(int64_t utc_s, int32_t offset_s) {
 
 /* The clock shows at `at_s` what it has shown before. */
 static bool is_repeat(struct walk *w, int64_t at_s, int32_t now) {
-    int32_t before = offset(w, at_s - 3 * HOUR);
+    int32_t before = offset(w, at_s - INT64_C(3) * HOUR);
     return before > now && offset(w, at_s - (before - now)) == before;
 }
 

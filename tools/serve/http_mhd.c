@@ -576,12 +576,13 @@ static bool is_stale(const struct sockaddr_un *address) {
 
 static int listen_unix(struct http *h, const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof address.sun_path) {
+    size_t len = strlen(path);
+    if (len >= sizeof address.sun_path) {
         cmd_fail("%s: the name of a unix socket has at most %zu bytes", path,
                  sizeof address.sun_path - 1);
         return -1;
     }
-    strcpy(address.sun_path, path);
+    memcpy(address.sun_path, path, len + 1);
     if (is_stale(&address)) (void)unlink(path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     mode_t old = umask(0177); /* no other user may open it, from the beginning */

@@ -50,7 +50,7 @@ const char *text_member(mwl_value object, const char *name) {
     return mwl_as_text(mwl_object_get(object, name, strlen(name)), NULL);
 }
 void put_hex(const uint8_t id[16], char out[33]) {
-    for (int i = 0; i < 16; i++) snprintf(out + 2 * i, 3, "%02x", id[i]);
+    for (size_t i = 0; i < 16; i++) snprintf(out + 2 * i, 3, "%02x", id[i]);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ static void mix(struct state *s) {
         0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7,
         0xc67178f2};
     uint32_t w[64], v[8];
-    for (int i = 0; i < 16; i++)
+    for (size_t i = 0; i < 16; i++)
         w[i] = (uint32_t)s->block[4 * i] << 24 | (uint32_t)s->block[4 * i + 1] << 16 |
                (uint32_t)s->block[4 * i + 2] << 8 | s->block[4 * i + 3];
     for (int i = 16; i < 64; i++) {
@@ -111,7 +111,7 @@ void sha256_hmac(const void *key, size_t key_len, const void *data, size_t len,
 }
 
 void sha256_hex(const uint8_t bytes[SHA256_BYTES], char out[SHA256_HEX]) {
-    for (int i = 0; i < SHA256_BYTES; i++) snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+    for (size_t i = 0; i < SHA256_BYTES; i++) snprintf(out + 2 * i, 3, "%02x", bytes[i]);
 }
 
 bool sha256_same(const char *a, const char *b, size_t len) {

@@ -112,10 +112,10 @@ static void on_work(struct desk_job *job, struct desk_tools *t) {
     s->n = 0;
     s->status = MWL_OK;
     s->with = s->all->read;
-    if (s == &s->all->tail && !s->all->known)
-        s->status = streams_last(t->store, &s->last);
-    else
-        s->status = t->store->ops->events(t->store, s->seq, s->last, see_event, s);
+    mwl_status got = s == &s->all->tail && !s->all->known
+                         ? streams_last(t->store, &s->last)
+                         : t->store->ops->events(t->store, s->seq, s->last, see_event, s);
+    if (got != MWL_OK) s->status = got; /* else see_event's: the store does not know it */
     if (s == &s->all->tail && s->status == MWL_OK)
         s->all->read = s->n ? s->pieces[s->n - 1].n : s->last;
 }

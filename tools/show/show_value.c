@@ -81,7 +81,7 @@ mwl_value show_value(mwl_vm *vm, mwl_run *run, const mwl_saved *saved, size_t si
     const struct show shown = {vm, mwl_vm_heap(vm)}, *s = &shown;
     char id[33];
     mwl_value frames = mwl_array(s->heap, 4), calls = mwl_array(s->heap, 4), o;
-    for (int i = 0; i < 16; i++) snprintf(id + 2 * i, 3, "%02x", saved->program[i]);
+    for (size_t i = 0; i < 16; i++) snprintf(id + 2 * i, 3, "%02x", saved->program[i]);
     for (const mwl__frame *f = run->root; f; f = mwl__rest_next_frame(f))
         frames = mwl_array_push(s->heap, frames, frame_value(s, f));
     for (const mwl_call *c = NULL; run->root && (c = mwl__rest_next_call(run, c));)

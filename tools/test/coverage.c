@@ -17,7 +17,10 @@ static uint32_t add(struct coverage *c, struct coverage_item item, uint32_t pc) 
     if (c->n_items == c->cap) {
         size_t cap = c->cap ? 2 * c->cap : 64;
         struct coverage_item *grown = realloc(c->items, cap * sizeof *grown);
-        if (!grown) return MWL_NONE;
+        if (!grown) {
+            c->failed = true;
+            return MWL_NONE;
+        }
         c->items = grown;
         c->cap = cap;
     }
@@ -124,7 +127,7 @@ static void add_entry(struct coverage *c, uint32_t ix) {
 }
 
 static uint32_t *nones(size_t n) {
-    uint32_t *list = malloc((n ? n : 1) * sizeof *list);
+    uint32_t *list = calloc(n + 1, sizeof *list);
     for (size_t i = 0; list && i < n; i++) list[i] = MWL_NONE;
     return list;
 }
@@ -152,7 +155,9 @@ struct coverage *coverage_new(mwl_program *program) {
     }
     add_ways(c);
     for (uint32_t i = 0; i < t->n_entries; i++) add_entry(c, i);
-    return c;
+    if (!c->failed) return c;
+    coverage_free(c);
+    return NULL;
 }
 
 void coverage_free(struct coverage *c) {

@@ -80,6 +80,7 @@ static void load(struct test_programs *p, struct test_program *t, const char *pa
     if (t->status != MWL_OK || !p->coverage) return;
     t->coverage = coverage_new(t->testable.program);
     if (t->coverage) t->hits = calloc(t->coverage->n_items + 1, sizeof *t->hits);
+    if (!t->hits) t->status = MWL_E_NOMEM;
 }
 
 struct test_program *test_programs_get(struct test_programs *p, const char *path,
@@ -88,7 +89,8 @@ struct test_program *test_programs_get(struct test_programs *p, const char *path
     mwl__buf_puts(&key, path);
     for (size_t i = 0; i < n_files; i++) mwl__buf_printf(&key, "\n%s", files[i]);
     pthread_mutex_lock(&p->lock);
-    struct test_program *t = find(p, mwl__buf_cstr(&key));
+    const char *name = mwl__buf_cstr(&key);
+    struct test_program *t = key.failed ? NULL : find(p, name);
     pthread_mutex_unlock(&p->lock);
     mwl__buf_free(&key);
     if (!t) return NULL;
