@@ -218,21 +218,27 @@ static mwl__driver_change *change_of(mwl__driver_run *r, const mwl_instant *now)
     return c;
 }
 
-/* What was delivered and what happened since the last change. False: out of memory, and nothing was
- * moved; a message that was delivered must go with the change that contains its effect. */
-static bool put_lists(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c) {
+/* Copies what was delivered behind what the change has. put_lists() counts it, when nothing can
+ * fail any more: a message that was delivered must go with the change that contains its effect. */
+static bool copy_taken(const mwl__driver_run *r, mwl__driver_change *c) {
+    if (!r->n_taken) return true;
+    uint64_t *taken = realloc(c->taken, (c->c.n_taken + r->n_taken) * sizeof *taken);
+    if (!taken) return false;
+    memcpy(taken + c->c.n_taken, r->taken, r->n_taken * sizeof *taken);
+    c->taken = taken;
+    c->c.taken = taken; /* a queued change must stay whole if what comes next fails */
+    return true;
+}
+
+/* What was delivered and what happened since the last change. */
+static void put_lists(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c) {
     char text[60];
     if (r->lost_events) {
         snprintf(text, sizeof text, "%zu more", r->lost_events);
         r->lost_events = 0;
         add_event(d, r, "events", text, NULL);
     }
-    size_t n = c->c.n_taken + r->n_taken;
-    uint64_t *taken = r->n_taken ? realloc(c->taken, n * sizeof *taken) : c->taken;
-    if (r->n_taken && !taken) return false;
-    c->taken = taken;
-    if (r->n_taken) memcpy(taken + c->c.n_taken, r->taken, r->n_taken * sizeof *taken);
-    c->c.n_taken = n;
+    c->c.n_taken += r->n_taken;
     r->n_taken = 0;
     for (size_t i = 0; i < r->n_events; i++) {
         mwl_store_event *list = grown(c->events, c->c.n_events, &c->cap_events, sizeof *list);
@@ -244,12 +250,10 @@ static bool put_lists(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c)
         c->events[c->c.n_events++] = r->events[i];
     }
     r->n_events = 0;
-    return true;
 }
 
 static void finish(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c) {
     c->c.version = ++r->version;
-    c->c.taken = c->taken;
     c->c.waits = c->waits;
     c->c.events = c->events;
     if (r->queued) return;
@@ -273,11 +277,12 @@ static bool put_end(mwl_durable *d, mwl__driver_run *r, mwl_store_state state, c
     mwl_instant now;
     mwl_vm_now(d->vm, &now);
     mwl__driver_change *c = take_result ? change_of(r, &now) : NULL;
-    if (!c || !put_lists(d, r, c)) {
+    if (!c || !copy_taken(r, c)) {
         if (c && c != r->queued) mwl__driver_change_free(d, c);
         free(take_result);
         return false;
     }
+    put_lists(d, r, c);
     set_bytes(d, c, NULL, 0);
     r->finished = true;
     c->c.kind = MWL_STORE_END;
@@ -377,12 +382,13 @@ bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, const mwl_instant *now
     }
     r->fresh = false;
     mwl__driver_change *c = change_of(r, now);
-    if (!c || !put_waits(d, r, c, &rest) || !put_lists(d, r, c)) {
+    if (!c || !copy_taken(r, c) || !put_waits(d, r, c, &rest)) {
         r->waits_known = false;
         mwl_bytes_free(d->vm, bytes, size);
         if (c && c != r->queued) mwl__driver_change_free(d, c);
         return false;
     }
+    put_lists(d, r, c);
     set_bytes(d, c, bytes, size);
     c->vm_version = vm_version;
     choose_kind(d, r, c, &rest);

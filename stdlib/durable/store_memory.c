@@ -86,8 +86,8 @@ struct handle {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Makes room for one more element in a list of n, and zeroes it. The memory of a list is a power of
- * two, and at least twice n when n is one: so a list that has shrunk is grown before it is full. */
+/* Makes room for one more element in a list of n. The memory of a list is a power of two, and at
+ * least twice n when n is one: so a list that has shrunk is grown before it is full. */
 static bool room(void *list, size_t n, size_t size) {
     void *at;
     memcpy(&at, list, sizeof at);
@@ -95,12 +95,11 @@ static bool room(void *list, size_t n, size_t size) {
         void *more = realloc(at, (n ? 2 * n : 1) * size);
         if (!more) return false;
         memcpy(list, &more, sizeof more);
-        at = more;
     }
-    memset((char *)at + n * size, 0, size);
     return true;
 }
-#define GROW(list, n) (room(&(list), (n), sizeof *(list)) ? &(list)[(n)++] : NULL)
+/* Adds a record that is complete: one that is not would be found by the next transaction. */
+#define PUT(list, n, one) (room(&(list), (n), sizeof *(list)) && ((list)[(n)++] = (one), true))
 
 static bool set(text *t, const void *at, size_t len) {
     char *copy = at ? malloc(len + 1) : NULL;
@@ -113,6 +112,12 @@ static bool set(text *t, const void *at, size_t len) {
     t->at = copy;
     t->len = at ? len : 0;
     return true;
+}
+
+/* The same, by a copy that was made before. */
+static void take(text *t, text copy) {
+    free(t->at);
+    *t = copy;
 }
 
 static mwl_store_text lend(const text *t) {
@@ -130,6 +135,16 @@ static void drop_wait(wait *w) {
     free(w->name);
     free(w->provider);
     free(w->question.at);
+}
+
+static void drop_event(event *e) {
+    free(e->kind);
+    free(e->body.at);
+}
+
+static void drop_program(program *p) {
+    free(p->name);
+    free(p->image.at);
 }
 
 static void drop_waits(row *r) {
@@ -189,13 +204,19 @@ static bool has_message(const row *r, uint64_t after) {
 
 static bool put_event(mwl_store_memory *m, int64_t seq, int64_t at, const char *kind,
                       mwl_store_text body) {
-    event *e = GROW(m->events, m->n_events);
-    if (!e) return false;
-    e->n = ++m->last_event;
-    e->seq = seq;
-    e->at = at;
-    e->kind = strdup(kind);
-    return e->kind && set(&e->body, body.at, body.len);
+    event e = {.n = m->last_event + 1, .at = at, .seq = seq, .kind = strdup(kind)};
+    if (!e.kind || !set(&e.body, body.at, body.len) || !PUT(m->events, m->n_events, e)) {
+        drop_event(&e);
+        return false;
+    }
+    m->last_event++;
+    return true;
+}
+
+/* Takes back what a transaction has added that cannot be completed. */
+static void shorten(mwl_store_memory *m, size_t n_rows, size_t n_events) {
+    while (m->n_rows > n_rows) drop_row(&m->rows[--m->n_rows]);
+    while (m->n_events > n_events) drop_event(&m->events[--m->n_events]);
 }
 
 /* ---- workers --------------------------------------------------------------------------------- */
@@ -229,17 +250,18 @@ static wait *find_wait(const row *r, uint64_t number) {
 }
 
 static bool put_wait(row *r, const mwl_store_wait *new) {
-    wait *w = GROW(r->waits, r->n_waits);
-    if (!w) return false;
-    w->number = new->number;
-    w->since = new->since_wall_ns;
-    w->name = strdup(new->name);
-    w->provider = strdup(new->provider ? new->provider : "");
-    return w->name && w->provider && set(&w->question, new->question.at, new->question.len);
+    wait w = {.number = new->number,
+              .since = new->since_wall_ns,
+              .name = strdup(new->name),
+              .provider = strdup(new->provider ? new->provider : "")};
+    bool ok = w.name && w.provider && set(&w.question, new->question.at, new->question.len) &&
+              PUT(r->waits, r->n_waits, w);
+    if (!ok) drop_wait(&w);
+    return ok;
 }
 
 /* Those that are still open stay as they are: their time and their lease do. */
-static bool put_waits(row *r, const mwl_store_change *c) {
+static void close_waits(row *r, const mwl_store_change *c) {
     size_t n = 0;
     for (size_t i = 0; i < r->n_waits; i++) {
         bool open = false;
@@ -250,34 +272,47 @@ static bool put_waits(row *r, const mwl_store_change *c) {
             drop_wait(&r->waits[i]);
     }
     r->n_waits = n;
-    for (size_t i = 0; i < c->n_waits; i++)
-        if (!find_wait(r, c->waits[i].number) && !put_wait(r, &c->waits[i])) return false;
-    return true;
+}
+
+/* All of a change that needs memory: new waits and events, and a copy of its bytes or its result.
+ * False: nothing was added. */
+static bool prepare(mwl_store_memory *m, row *r, const mwl_store_change *c, text *copy) {
+    size_t n_waits = r->n_waits, n_events = m->n_events;
+    bool ok = c->kind == MWL_STORE_END ? set(copy, c->result.at, c->result.len)
+                                       : set(copy, c->bytes, c->size);
+    for (size_t i = 0; ok && c->new_waits && i < c->n_waits; i++)
+        ok = find_wait(r, c->waits[i].number) || put_wait(r, &c->waits[i]);
+    for (size_t i = 0; ok && i < c->n_events; i++)
+        ok = put_event(m, c->seq, c->events[i].at_wall_ns, c->events[i].kind, c->events[i].text);
+    if (ok) return true;
+    free(copy->at);
+    while (r->n_waits > n_waits) drop_wait(&r->waits[--r->n_waits]);
+    shorten(m, m->n_rows, n_events);
+    return false;
 }
 
 static bool apply(mwl_store_memory *m, row *r, const mwl_store_change *c) {
-    bool ok = c->kind == MWL_STORE_END || set(&r->bytes, c->bytes, c->size);
+    text copy = {NULL, 0};
+    if (!prepare(m, r, c, &copy)) return false;
+    take(c->kind == MWL_STORE_END ? &r->result : &r->bytes, copy);
     r->version = c->version;
     r->recoveries = 0;
     r->updated = c->now_wall_ns;
     for (size_t i = 0; i < c->n_taken; i++) take_message(r, c->taken[i]);
-    if (c->new_waits) ok &= put_waits(r, c);
-    for (size_t i = 0; i < c->n_events; i++)
-        ok &= put_event(m, c->seq, c->events[i].at_wall_ns, c->events[i].kind, c->events[i].text);
-    if (c->kind == MWL_STORE_SAVE) return ok;
+    if (c->new_waits) close_waits(r, c);
+    if (c->kind == MWL_STORE_SAVE) return true;
     r->owner = 0;
     if (c->kind == MWL_STORE_PARK) {
         r->state = MWL_STORE_STORED;
         r->due = has_message(r, c->seen) ? 0 : c->due_wall_ns;
-        return ok;
+        return true;
     }
     r->state = c->state;
-    ok &= set(&r->result, c->result.at, c->result.len);
-    if (c->state == MWL_STORE_STUCK) return ok;
+    if (c->state == MWL_STORE_STUCK) return true;
     r->ended = c->now_wall_ns;
     drop_inbox(r);
     drop_waits(r);
-    return ok;
+    return true;
 }
 
 /* A repeated change is kept if the store has it already. */
@@ -289,17 +324,16 @@ static bool has_it(const handle *h, const row *r, const mwl_store_change *c) {
 static mwl_status memory_commit(mwl_store *base, const mwl_store_change *changes, size_t n,
                                 bool *kept) {
     handle *h = (handle *)base;
-    bool ok = true;
     for (size_t i = 0; i < n; i++) {
         const mwl_store_change *c = &changes[i];
         row *r = &h->m->rows[c->seq - 1];
         kept[i] = has_it(h, r, c);
         if (kept[i] || r->owner != h->worker || r->epoch != c->epoch || r->version >= c->version)
             continue;
-        kept[i] = true;
-        ok &= apply(h->m, r, c);
+        kept[i] = apply(h->m, r, c);
+        if (!kept[i]) return no_memory(h); /* the changes before it are kept, and repeated */
     }
-    return ok ? MWL_OK : no_memory(h);
+    return MWL_OK;
 }
 
 static bool lease_stands(const mwl_store_memory *m, uint64_t worker, int64_t now) {
@@ -360,12 +394,18 @@ static bool set_stuck(handle *h, row *r, int64_t now) {
     static const char why[] = "claimed ten times without getting on: what it calls may end the "
                               "process";
     const mwl_store_text reason = {why, sizeof why - 1};
+    text copy = {NULL, 0};
     if (r->recoveries < MWL_STORE_RECOVERIES) return false;
+    if (!set(&copy, why, sizeof why - 1) ||
+        !put_event(h->m, seq_of(h->m, r), now, "stuck", reason)) {
+        free(copy.at); /* it is claimed once more */
+        return false;
+    }
+    take(&r->result, copy);
     r->state = MWL_STORE_STUCK;
     r->owner = 0;
     r->updated = now;
-    return set(&r->result, why, sizeof why - 1) &&
-           put_event(h->m, seq_of(h->m, r), now, "stuck", reason);
+    return true;
 }
 
 static mwl_status memory_poll(mwl_store *base, const mwl_store_poll *ask,
@@ -408,16 +448,17 @@ static program *find_program(mwl_store_memory *m, const uint8_t *id) {
 static mwl_status memory_put_program(mwl_store *base, const uint8_t *id, const char *name,
                                      const void *image, size_t size, int64_t now_wall_ns) {
     handle *h = (handle *)base;
-    program *p = find_program(h->m, id);
+    const program *p = find_program(h->m, id);
     if (p && (p->image.len != size || memcmp(p->image.at, image, size) != 0))
         return refuse(h, MWL_E_DUPLICATE, "another program has the same id");
     if (p) return MWL_OK;
-    p = GROW(h->m->programs, h->m->n_programs);
-    if (!p) return no_memory(h);
-    memcpy(p->id, id, sizeof p->id);
-    p->added = now_wall_ns;
-    p->name = strdup(name);
-    return p->name && set(&p->image, image, size) ? MWL_OK : no_memory(h);
+    program new = {.name = strdup(name), .added = now_wall_ns};
+    memcpy(new.id, id, sizeof new.id);
+    if (!new.name || !set(&new.image, image, size) || !PUT(h->m->programs, h->m->n_programs, new)) {
+        drop_program(&new);
+        return no_memory(h);
+    }
+    return MWL_OK;
 }
 
 static mwl_status memory_get_program(mwl_store *base, const uint8_t *id,
@@ -438,27 +479,33 @@ static bool same_start(const row *r, const mwl_store_start *start) {
 
 static mwl_status memory_start(mwl_store *base, const mwl_store_start *start) {
     handle *h = (handle *)base;
+    mwl_store_memory *m = h->m;
     static const mwl_store_text nothing;
-    row *r = find(h->m, start->id);
+    const row *r = find(m, start->id);
     if (r)
         return same_start(r, start)
                    ? MWL_OK
                    : refuse(h, MWL_E_DUPLICATE, "there is a run with this id already");
-    r = GROW(h->m->rows, h->m->n_rows);
-    if (!r) return no_memory(h);
-    r->id = strdup(start->id);
-    r->name = strdup(start->name);
-    memcpy(r->program, start->program, sizeof r->program);
-    r->created = r->updated = start->now_wall_ns;
-    bool ok = r->id && r->name && set(&r->start, start->start.at, start->start.len) &&
-              put_event(h->m, seq_of(h->m, r), start->now_wall_ns, "accepted", nothing);
-    return ok ? MWL_OK : no_memory(h);
+    row new = {.id = strdup(start->id),
+               .name = strdup(start->name),
+               .created = start->now_wall_ns,
+               .updated = start->now_wall_ns};
+    memcpy(new.program, start->program, sizeof new.program);
+    if (!new.id || !new.name || !set(&new.start, start->start.at, start->start.len) ||
+        !room(&m->rows, m->n_rows, sizeof *m->rows) ||
+        !put_event(m, (int64_t)m->n_rows + 1, start->now_wall_ns, "accepted", nothing)) {
+        drop_row(&new);
+        return no_memory(h);
+    }
+    m->rows[m->n_rows++] = new;
+    return MWL_OK;
 }
 
 static mwl_status memory_start_all(mwl_store *base, const mwl_store_start *starts, size_t n,
                                    size_t *which) {
     handle *h = (handle *)base;
     mwl_status status = MWL_OK;
+    size_t n_rows = h->m->n_rows, n_events = h->m->n_events;
     for (size_t i = 0; i < n; i++) {
         const row *r = find(h->m, starts[i].id);
         for (size_t k = 0; k < i && !r; k++)
@@ -472,19 +519,23 @@ static mwl_status memory_start_all(mwl_store *base, const mwl_store_start *start
             return refuse(h, MWL_E_DUPLICATE, "there is a run with this id already");
     }
     for (size_t i = 0; i < n && status == MWL_OK; i++) status = memory_start(base, &starts[i]);
+    if (status != MWL_OK) shorten(h->m, n_rows, n_events);
     return status;
 }
 
 static mwl_status put_message(handle *h, row *r, const mwl_store_message *m) {
-    message *g = GROW(r->inbox, r->n_inbox);
-    if (!g) return no_memory(h);
-    g->n = ++h->m->last_message;
-    g->kind = (int)m->kind;
-    g->name = strdup(m->name);
-    g->key = m->key ? strdup(m->key) : NULL;
+    message g = {.n = h->m->last_message + 1,
+                 .kind = (int)m->kind,
+                 .name = strdup(m->name),
+                 .key = m->key ? strdup(m->key) : NULL};
+    if (!g.name || (m->key && !g.key) || !set(&g.body, m->body.at, m->body.len) ||
+        !PUT(r->inbox, r->n_inbox, g)) {
+        drop_message(&g);
+        return no_memory(h);
+    }
+    h->m->last_message++;
     if (!r->owner) r->due = 0;
-    return g->name && (!m->key || g->key) && set(&g->body, m->body.at, m->body.len) ? MWL_OK
-                                                                                    : no_memory(h);
+    return MWL_OK;
 }
 
 static mwl_status post_stuck(handle *h, row *r, const mwl_store_message *m) {
@@ -492,18 +543,19 @@ static mwl_status post_stuck(handle *h, row *r, const mwl_store_message *m) {
     if (m->kind == MWL_STORE_ANSWER) return refuse(h, MWL_E_STATE, "the run is stuck");
     if (m->kind == MWL_STORE_CANCEL) {
         static const char why[] = "cancelled while it was stuck";
+        if (!set(&r->result, why, sizeof why - 1)) return no_memory(h);
         r->state = MWL_STORE_ABORTED;
         r->ended = r->updated = m->now_wall_ns;
         drop_inbox(r);
         drop_waits(r);
-        return set(&r->result, why, sizeof why - 1) ? MWL_OK : no_memory(h);
+        return MWL_OK;
     }
+    if (!put_event(h->m, seq_of(h->m, r), m->now_wall_ns, "resumed", nothing)) return no_memory(h);
     r->state = r->bytes.at ? MWL_STORE_STORED : MWL_STORE_NEW;
     r->due = 0;
     r->recoveries = 0;
     (void)set(&r->result, NULL, 0);
-    return put_event(h->m, seq_of(h->m, r), m->now_wall_ns, "resumed", nothing) ? MWL_OK
-                                                                                : no_memory(h);
+    return MWL_OK;
 }
 
 static mwl_status memory_post(mwl_store *base, const mwl_store_message *m) {
@@ -643,9 +695,11 @@ static mwl_status memory_set_value(mwl_store *base, const char *key, const char 
     char *copy = new ? strdup(new) : NULL;
     if (new && !copy) return no_memory(h);
     if (at == m->n_values) {
-        value *v = GROW(m->values, m->n_values);
-        if (v) v->key = strdup(key);
-        if (!v || !v->key) return no_memory(h);
+        value v = {strdup(key), copy};
+        if (v.key && PUT(m->values, m->n_values, v)) return MWL_OK;
+        free(v.key);
+        free(copy);
+        return no_memory(h);
     }
     free(m->values[at].value);
     m->values[at].value = copy; /* NULL: removed */
@@ -748,14 +802,8 @@ mwl_status mwl_store_memory_new(int64_t (*now)(void *ctx), void *ctx, int64_t le
 void mwl_store_memory_free(mwl_store_memory *m) {
     if (!m) return;
     for (size_t i = 0; i < m->n_rows; i++) drop_row(&m->rows[i]);
-    for (size_t i = 0; i < m->n_programs; i++) {
-        free(m->programs[i].name);
-        free(m->programs[i].image.at);
-    }
-    for (size_t i = 0; i < m->n_events; i++) {
-        free(m->events[i].kind);
-        free(m->events[i].body.at);
-    }
+    for (size_t i = 0; i < m->n_programs; i++) drop_program(&m->programs[i]);
+    for (size_t i = 0; i < m->n_events; i++) drop_event(&m->events[i]);
     for (handle *h = m->handles, *next; h; h = next) {
         next = h->next;
         free(h);

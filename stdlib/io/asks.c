@@ -5,6 +5,7 @@
 #include "io.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -46,7 +47,7 @@ static void ask_url(const asking *a, mwl_value v) {
     host[n] = '\0';
     const char *port = strrchr(host, ':'), *bracket = strrchr(host, ']');
     if (!port || (bracket && port < bracket))
-        strcpy(host + n, strncasecmp(url, "https:", 6) == 0 ? ":443" : ":80");
+        snprintf(host + n, sizeof host - n, strncasecmp(url, "https:", 6) == 0 ? ":443" : ":80");
     a->ask(a->ctx, MWL_IO_HTTP, host);
 }
 

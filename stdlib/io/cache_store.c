@@ -48,9 +48,10 @@ static void new_owner(char out[64]) {
 }
 
 static bool is_alive(const char *owner) {
-    long pid = 0;
-    uint64_t then = 0;
-    if (sscanf(owner, "%ld %" SCNu64, &pid, &then) != 2 || pid <= 0) return false;
+    char *end;
+    long pid = strtol(owner, &end, 10);
+    uint64_t then = strtoull(end, NULL, 10);
+    if (pid <= 0 || *end != ' ') return false;
     if (kill((pid_t)pid, 0) < 0 && errno == ESRCH) return false;
     return began(pid) == then;
 }

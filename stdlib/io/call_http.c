@@ -24,7 +24,6 @@ static void empty_request(mwl__http_request *r) {
     mwl__http_text_free(&r->body);
     mwl__http_text_free(&r->reply);
     mwl__http_text_free(&r->reply_headers);
-    free(r->method);
     free(r->url);
     free(r->shown);
 }

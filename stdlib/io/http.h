@@ -32,9 +32,9 @@ typedef struct mwl__http_request {
     bool added; /* to the multi handle */
 
     /* the request */
-    char *method;
-    char *url;   /* of the present hop */
-    char *shown; /* the same without a name and a password, for people */
+    char method[33]; /* the schema allows 32 characters */
+    char *url;       /* of the present hop */
+    char *shown;     /* the same without a name and a password, for people */
     mwl__http_text body;
     bool has_body;
     struct curl_slist *headers;

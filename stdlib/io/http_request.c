@@ -1,6 +1,7 @@
 /* http_request.c: from the arguments of a call to a request. */
 #include "http.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -220,10 +221,10 @@ static const char *take_arguments(mwl__http_request *r, mwl_call *call) {
     bool sends =
         !mwl_is_absent(mwl__io_arg(args, "body")) || !mwl_is_absent(mwl__io_arg(args, "form"));
     const char *method = mwl__io_arg_text(args, "method", sends ? "POST" : "GET");
-    r->method = strdup(method);
+    snprintf(r->method, sizeof r->method, "%s", method);
     r->url = make_url(mwl_call_heap(call), mwl__io_arg_text(args, "url", ""),
                       mwl__io_arg(args, "query"));
-    if (!r->method || !r->url) return "out of memory";
+    if (!r->url) return "out of memory";
     if (!is_token(method, strlen(method))) return "the method is not valid";
     r->idempotent = strcmp(method, "POST") != 0 && strcmp(method, "PATCH") != 0;
     r->redirects = (long)mwl__io_arg_number(args, "redirects", REDIRECTS);
@@ -359,7 +360,7 @@ void mwl__http_redirect(mwl__http_request *r, long status, bool other_origin) {
     bool to_get = (status == 303 && strcmp(r->method, "HEAD") != 0) ||
                   ((status == 301 || status == 302) && post);
     if (to_get) {
-        strcpy(r->method, "GET"); /* not longer than POST */
+        memcpy(r->method, "GET", sizeof "GET");
         r->has_body = false;
         mwl__http_text_free(&r->body);
         drop_headers(r, of_body, false);

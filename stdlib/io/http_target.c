@@ -183,15 +183,15 @@ static bool split_url(const char *url, parts *out) {
 
 char *mwl__http_shown(const char *url) {
     const char *from = strstr(url, "://"), *at = NULL;
-    size_t n = strlen(url);
-    char *shown = malloc(n + 1);
+    char *shown = malloc(strlen(url) + 1);
     if (!shown) return NULL;
     from = from ? from + 3 : url;
     for (const char *p = from; *p && !strchr("/?#", *p); p++)
         if (*p == '@') at = p + 1;
     size_t before = (size_t)(from - url);
     memcpy(shown, url, before);
-    strcpy(shown + before, at ? at : from);
+    if (at) from = at;
+    memcpy(shown + before, from, strlen(from) + 1);
     return shown;
 }
 

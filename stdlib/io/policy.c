@@ -151,14 +151,14 @@ static const char *add_entry(mwl_io_policy *policy, mwl_io_right right, const ch
     word[len] = '\0';
     if (memchr(text, 0, len)) return "an entry has a NUL";
     const char *wrong = NULL;
+    bool path = right == MWL_IO_READ || right == MWL_IO_WRITE || right == MWL_IO_SQLITE ||
+                (right == MWL_IO_EXEC && strchr(word, '/'));
     snprintf(entry, sizeof entry, "%s", word);
     if (right == MWL_IO_HTTP) {
         wrong = bad_host(word);
         if (!wrong && !usual_form(word, entry, sizeof entry)) wrong = "an address is not valid";
-    } else if (right == MWL_IO_READ || right == MWL_IO_WRITE || right == MWL_IO_SQLITE) {
-        if (!mwl__path_absolute(folder, word, entry, sizeof entry)) wrong = "a path is too long";
-    } else if (right == MWL_IO_EXEC && strchr(word, '/')) {
-        if (!mwl__path_absolute(folder, word, entry, sizeof entry)) wrong = "a path is too long";
+    } else if (path && !mwl__path_absolute(folder, word, entry, sizeof entry)) {
+        wrong = "a path is too long";
     }
     if (wrong) return wrong;
     mwl__grants *g = &policy->of[right];

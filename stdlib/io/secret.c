@@ -9,7 +9,12 @@
 
 #include <stdlib.h>
 
-enum { KEY = 3, BUCKETS = MWL__SECRET_BUCKETS, WHOLE = 4 /* shorter ones are found with quotes */ };
+enum {
+    KEY = 3,
+    BUCKETS = MWL__SECRET_BUCKETS,
+    WHOLE = 4, /* shorter ones are found with quotes */
+    LONG = 8   /* so much is also found in base64, as a line, and inside a number */
+};
 
 typedef struct mwl__secret_form {
     struct mwl__secret_form *next; /* in the bucket, longer ones first */
@@ -133,7 +138,7 @@ static mwl_status add_all(mwl_io_secrets *s, mwl_heap *heap, const char *text, s
     status = add_form(s, text, len);
     if (status == MWL_OK) status = add_percent(s, text, len, "0123456789ABCDEF");
     if (status == MWL_OK) status = add_percent(s, text, len, "0123456789abcdef");
-    for (size_t skip = 0; skip < 3 && status == MWL_OK && len >= 2 * WHOLE; skip++) {
+    for (size_t skip = 0; skip < 3 && status == MWL_OK && len >= LONG; skip++) {
         status = add_base64(s, text, len, skip, "+/");
         if (status == MWL_OK) status = add_base64(s, text, len, skip, "-_");
     }
@@ -147,7 +152,7 @@ static mwl_status add_lines(mwl_io_secrets *s, mwl_heap *heap, const char *text,
         const char *nl = memchr(text + at, '\n', len - at);
         size_t n = nl ? (size_t)(nl - (text + at)) : len - at, next = at + n + 1;
         while (n && strchr("\r\t ", text[at + n - 1])) n--;
-        if (n >= 2 * WHOLE && n < len) status = add_all(s, heap, text + at, n);
+        if (n >= LONG && n < len) status = add_all(s, heap, text + at, n);
         at = next;
     }
     return status;
@@ -268,7 +273,7 @@ static const char *instead(const form *f, char before, char after) {
 /* A short number inside a longer one is another number; and the text would not stay JSON. */
 static bool is_part_of_number(const form *f, char before, char after) {
     bool digit = (before >= '0' && before <= '9') || (after >= '0' && after <= '9');
-    return f->number && f->len < 2 * WHOLE && digit;
+    return f->number && f->len < LONG && digit;
 }
 
 static bool reserve(char **text, size_t *cap, size_t wanted) {

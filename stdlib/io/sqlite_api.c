@@ -41,7 +41,7 @@ enum { SLEEP_MS = 5, STEPS = 1000 };
 static int on_busy(void *ctx, int count) {
     const mwl__sqlite_wait *w = ctx;
     if (atomic_load(w->stop) || (int64_t)count * SLEEP_MS >= w->busy_ms) return 0;
-    nanosleep(&(struct timespec){0, SLEEP_MS * 1000000}, NULL);
+    nanosleep(&(struct timespec){0, SLEEP_MS * 1000000L}, NULL);
     return 1;
 }
 
