@@ -238,6 +238,10 @@ class Redirects(Http):
             self.assertEqual((seen["method"], seen["body"]), (method, body), status)
             self.assertEqual("content-type" in seen["headers"], method == "POST", status)
 
+    def test_a_short_method_becomes_get(self):
+        self.assertEqual(self.get("/redirect/303/1/echo", method="X")["method"], "GET")
+        self.assertEqual([seen[0] for seen in self.server.seen], ["X", "GET"])
+
     def test_credentials_stay_with_their_host(self):
         headers = {"Authorization": "Bearer x", "X-Other": "y"}
         self.assertEqual(self.get("/redirect/302/1/echo", headers=headers)["headers"]["authorization"], "Bearer x")
