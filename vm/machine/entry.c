@@ -31,8 +31,6 @@ static void put_result(const mwl__frame *f, mwl__result *place, mwl__result take
     *place = take;
 }
 
-void mwl__entry_accept(mwl__frame *f, mwl__entry *e) { mwl__rise_accept(f, e); }
-
 void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
     if (e->res.v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), e->res.v);
     mwl__result_set(&e->res, ok, take);

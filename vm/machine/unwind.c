@@ -26,6 +26,7 @@
 #include "vm/machine/frame.h"
 #include "vm/machine/gather.h"
 #include "vm/machine/phase.h"
+#include "vm/machine/rise.h"
 #include "vm/machine/run.h"
 #include "vm/machine/timer.h"
 #include "vm/machine/trace.h"
@@ -306,7 +307,7 @@ static mwl__entry *waiting(mwl__frame *f, mwl__entry *from, bool *frame) {
 
 static uint32_t run_always(mwl__frame *f, mwl__entry *e) {
     mwl__entry_set_emit(f, e, false, mwl_absent());
-    mwl__entry_accept(f, e);
+    mwl__rise_accept(f, e);
     return mwl__tables(f)->entries[e->ix].always_pc;
 }
 
