@@ -163,7 +163,7 @@ static bool storable(mwl_value v, int depth) {
     case MWL_KIND_OBJECT:
         if (depth == 0 || mwl__value_weight(v) > FOLD_NODES) return false;
         for (uint32_t i = 0; i < v.aux; i++)
-            if (!storable(mwl__as_map(v)->member[i].val, depth - 1)) return false;
+            if (!storable(mwl__as_map(v)->val[i], depth - 1)) return false;
         return true;
     default: return true;
     }

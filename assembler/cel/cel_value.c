@@ -69,11 +69,11 @@ static void write_list(mwl__buf *out, mwl_value v, int depth) {
 static void write_map(mwl__buf *out, mwl_value v, int depth) {
     mwl__buf_putc(out, '{');
     for (uint32_t i = 0; i < v.aux; i++) {
-        const mwl__member *m = &mwl__as_map(v)->member[i];
+        const mwl__map *m = mwl__as_map(v);
         if (i) mwl__buf_puts(out, ", ");
-        write_value(out, mwl__map_key(m), depth - 1);
+        write_value(out, mwl__map_key(m, i), depth - 1);
         mwl__buf_puts(out, ": ");
-        write_value(out, m->val, depth - 1);
+        write_value(out, m->val[i], depth - 1);
     }
     mwl__buf_putc(out, '}');
 }

@@ -137,8 +137,8 @@ static bool is_container(mwl_value v) {
 
 static mwl_value child(const open_container *o, uint32_t i) {
     if (mwl_value_kind(o->v) == MWL_KIND_ARRAY) return mwl__as_list(o->v)->item[i];
-    const mwl__member *m = &mwl__as_map(o->v)->member[i / 2];
-    return i % 2 ? m->val : m->key;
+    const mwl__map *m = mwl__as_map(o->v);
+    return i % 2 ? m->val[i / 2] : m->keys->key[i / 2];
 }
 
 static bool walk_into(walk *w, mwl_value v) {

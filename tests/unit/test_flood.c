@@ -65,7 +65,7 @@ static double parse_seconds(bool flood, bool *good) {
     double took = seconds(start);
     if (*good) { /* short searches, with hashes that the sender does not know */
         const mwl__map *m = mwl__as_map(v);
-        *good = m->reach < 128 && m->keyed == flood;
+        *good = m->keys->reach < 128 && m->keys->keyed == flood;
     }
     mwl_value_drop(h, v);
     mwl_heap_free(h);

@@ -124,7 +124,7 @@ UTEST(linked, is_what_it_was_made_from) {
     EXPECT_EQ((uintptr_t)l->code[3].go, (uintptr_t)MWL_OP_SELECT);
     EXPECT_EQ(l->code[3].b, 2 * sizeof(mwl_value));
     EXPECT_TRUE(mwl__linked_path_at(l, 0)->keys[0].name == atom(h, "input", true));
-    EXPECT_TRUE(mwl__as_str(l->shapes[0].blank->member[1].key) == atom(h, "id", true));
+    EXPECT_TRUE(mwl__as_str(l->shapes[0].blank->keys->key[1]) == atom(h, "id", true));
     mwl__linked_free(h, l);
     mwl__program_release(p);
     mwl_heap_free(h);

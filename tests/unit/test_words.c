@@ -26,9 +26,8 @@ UTEST(words, are_the_strings_of_their_texts) {
 UTEST(words, an_object_of_words_is_an_object) {
     mwl_heap *h = NULL;
     ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
-    const mwl__word names[] = {MWL_WORD_TYPE, MWL_WORD_CODE};
     const mwl_value values[] = {mwl__word_value(MWL_WORD_ERROR), mwl_string(h, "A.B", 3)};
-    mwl_value o = mwl__words_object(h, 2, 2, names, values);
+    mwl_value o = mwl__words_object(h, MWL_SHAPE_FAILURE, 2, values);
     mwl_value same = mwl_object(h, 0);
     same = mwl_object_set(h, same, "code", 4, mwl_string(h, "A.B", 3));
     same = mwl_object_set(h, same, "type", 4, mwl_string(h, "error", 5));
@@ -48,9 +47,8 @@ UTEST(words, an_object_of_words_is_an_object) {
 UTEST(words, an_absent_value_leaves_nothing_behind) {
     mwl_heap *h = NULL;
     ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
-    const mwl__word names[] = {MWL_WORD_TYPE, MWL_WORD_CODE};
     const mwl_value values[] = {mwl_string(h, "longer than a word", 18), mwl_absent()};
-    EXPECT_TRUE(mwl_is_absent(mwl__words_object(h, 2, 2, names, values)));
+    EXPECT_TRUE(mwl_is_absent(mwl__words_object(h, MWL_SHAPE_FAILURE, 2, values)));
     EXPECT_EQ(mwl_heap_used(h), (size_t)0);
     mwl_heap_free(h);
 }

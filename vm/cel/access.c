@@ -41,7 +41,7 @@ static mwl_value listed_key(mwl_heap *h, mwl_value key) {
 static mwl_value having(mwl_heap *h, mwl_value map) {
     mwl_value list = mwl__list_new(h, map.aux < HAVING ? map.aux : HAVING);
     for (uint32_t i = 0; i < map.aux && i < HAVING; i++) {
-        mwl_value key = mwl__map_key(&mwl__as_map(map)->member[i]);
+        mwl_value key = mwl__map_key(mwl__as_map(map), i);
         list = mwl__list_push(h, list, listed_key(h, key));
     }
     return list;

@@ -31,7 +31,7 @@ static size_t place_text(const walk *w, char *text, size_t size) {
             len += (size_t)snprintf(text + len, size - len, "%s[%u]", lead, l->at);
         } else {
             mwl_value key =
-                l->at < l->from.aux ? mwl__as_map(l->from)->member[l->at].key : mwl_null();
+                l->at < l->from.aux ? mwl__as_map(l->from)->keys->key[l->at] : mwl_null();
             len += (size_t)snprintf(text + len, size - len, "%s['%.40s']", lead,
                                     mwl_value_kind(key) == MWL_KIND_STRING ? mwl__as_str(key)->s
                                                                            : "?");
@@ -116,7 +116,7 @@ static mwl_status place(walk *w, mwl_value take) {
     if (mwl_value_kind(l->from) == MWL_KIND_ARRAY)
         l->to = mwl__list_push(h, l->to, take);
     else
-        l->to = mwl__map_put(h, l->to, mwl__keep(mwl__as_map(l->from)->member[l->at].key), take);
+        l->to = mwl__map_put(h, l->to, mwl__keep(mwl__as_map(l->from)->keys->key[l->at]), take);
     l->at++;
     return mwl_is_absent(l->to) ? h->why : MWL_OK;
 }
@@ -127,12 +127,13 @@ static mwl_status next_child(walk *w, mwl_value *child) {
         *child = mwl__as_list(l->from)->item[l->at];
         return MWL_OK;
     }
-    const mwl__member *m = &mwl__as_map(l->from)->member[l->at];
-    *child = m->val;
-    if (mwl_value_kind(m->key) == MWL_KIND_STRING) return MWL_OK;
+    const mwl__map *m = mwl__as_map(l->from);
+    const mwl_value key = m->keys->key[l->at];
+    *child = m->val[l->at];
+    if (mwl_value_kind(key) == MWL_KIND_STRING) return MWL_OK;
     w->n--; /* the map itself is what the message is about */
     char what[80];
-    snprintf(what, sizeof what, "a map with a key of type %s", mwl__type_name(m->key));
+    snprintf(what, sizeof what, "a map with a key of type %s", mwl__type_name(key));
     mwl_status st = refuse(w, what, "build it with string keys");
     w->n++;
     return st;

@@ -80,8 +80,9 @@ bool mwl__build_merge(mwl__exec *x, mwl_value *map, mwl_value entries) {
                                "transformMapEntry must give a map for each entry: not a %s",
                                mwl__type_name(entries));
     for (uint32_t i = 0; i < entries.aux; i++) {
-        const mwl__member *m = &mwl__as_map(entries)->member[i];
-        if (!mwl__build_put(x, map, mwl__keep(mwl__map_key(m)), mwl__keep(m->val))) return false;
+        const mwl__map *m = mwl__as_map(entries);
+        if (!mwl__build_put(x, map, mwl__keep(mwl__map_key(m, i)), mwl__keep(m->val[i])))
+            return false;
     }
     return true;
 }
@@ -101,9 +102,8 @@ static inline bool within_limits(const mwl__list *of) {
  * container, if it is beyond a limit. */
 MWL__OUTLINE static void *close_books(mwl__exec *x, mwl__list *of, uint32_t kind, bool rare) {
     const bool is_map = kind == MWL_KIND_OBJECT;
-    const mwl_value *v = is_map ? &((mwl__map *)(void *)of)->member->val : of->item;
-    const unsigned step = is_map ? sizeof(mwl__member) / sizeof *v : 1;
-    for (uint32_t i = 0; rare && i < of->used; i++, v += step) {
+    const mwl_value *v = is_map ? ((mwl__map *)(void *)of)->val : of->item;
+    for (uint32_t i = 0; rare && i < of->used; i++, v++) {
         if (i == 0) of->depth = 1, of->odd = 0, of->weight = 1;
         uint32_t below = mwl__value_depth(*v);
         if (below >= of->depth) of->depth = (uint16_t)(below + 1);
@@ -164,40 +164,26 @@ mwl__list *mwl__build_list(mwl__exec *x, mwl_value *items, uint32_t n) {
     return l ? fill_list(x, l, items, n) : list_of_more(x, items, n);
 }
 
-/* A map with an index: its members are added one by one. */
-static bool enter(mwl__exec *x, const uint32_t *keys, mwl_value *vals, uint32_t n, mwl_value *map) {
-    for (uint32_t i = 0; i < n; i++) {
-        mwl_value val = mwl__own(vals[i]);
-        vals[i] = mwl_null();
-        mwl_value *slot = mwl__map_slot(x->heap, map, x->linked->consts[keys[i]]);
-        if (mwl__map_fill(x->heap, *map, slot, val)) continue;
-        mwl__drop(x->heap, val);
-        return false;
-    }
-    return true;
-}
-
+/* A map without a shape: its members are added one by one. */
 MWL__OUTLINE static mwl__map *build_large(mwl__exec *x, const uint32_t *keys, mwl_value *vals,
                                           uint32_t n) {
     mwl_value map = mwl__map_new(x->heap, n);
-    if (mwl_is_absent(map)) return no_room(x);
-    if (enter(x, keys, vals, n, &map)) return mwl__as_map(map);
-    mwl__drop(x->heap, map);
-    return no_room(x);
+    for (uint32_t i = 0; i < n && !mwl_is_absent(map); i++) {
+        mwl_value val = vals[i];
+        vals[i] = mwl_null();
+        map = mwl__map_put(x->heap, map, x->linked->consts[keys[i]], mwl__own(val));
+    }
+    return mwl_is_absent(map) ? no_room(x) : mwl__as_map(map);
 }
 
-/* A map that is small enough to be scanned has no index: its members are stored in order. */
+/* A map with a shape: its values are stored in order. */
 static inline mwl__map *fill_map(mwl__exec *x, const mwl__linked_shape *shape, mwl__map *m,
                                  mwl_value *vals) {
-    const mwl__map *blank = shape->blank;
-    memcpy(m, blank, sizeof *m);
-    const mwl__member *from = blank->member;
+    *m = *shape->blank;
     mwl__list *books = (mwl__list *)(void *)m;
     bool rare = false;
-    for (mwl__member *to = m->member, *end = to + shape->n_keys; to != end; to++, from++) {
-        mwl__move(&to->key, &from->key);
-        settle(books, &to->val, vals++, &rare);
-    }
+    for (mwl_value *to = m->val, *end = to + shape->n_keys; to != end; to++)
+        settle(books, to, vals++, &rare);
     if (!rare && (books->depth == 1 || within_limits(books))) return m;
     return close_books(x, books, MWL_KIND_OBJECT, rare);
 }

@@ -48,8 +48,6 @@ mwl_value mwl__fault_new(mwl_heap *h, mwl__failure_code code, uint32_t where,
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-#define ROOM 5u /* of an envelope: for a `previous` that comes later */
-
 static mwl_value repaired(mwl_heap *h, const char *text) {
     mwl_value v = mwl_absent();
     if (h->why != MWL_E_UTF8) return v;
@@ -76,69 +74,35 @@ static inline mwl_value message_of(mwl_heap *h, const char *text) {
 
 mwl_value mwl__message(mwl_heap *h, const char *text) { return message_of(h, text); }
 
-/* An envelope of type and code, without its members. */
-static const mwl__map blank = {
-    .rc = 1,
-    .used = 2,
-    .cap = ROOM,
-    .depth = 1,
-    .weight = 3,
-    .units = (sizeof(mwl__map) + ROOM * sizeof(mwl__member) + 15) / 16,
-};
-
-/* Adds a member behind the last one. Takes over the value. Returns false if it is absent or at a
- * limit. */
-static bool add(mwl_heap *h, mwl__map *m, mwl__word name, mwl_value take) {
-    if (!mwl__value_weigh_fast(&take, (mwl__list *)m)) {
-        mwl_status status = MWL_OK; /* absent: its constructor has set `why` */
-        if (!mwl_is_absent(take)) {
-            status = mwl__value_weigh(take, &m->depth, &m->odd, &m->weight);
-            if (status < 0) h->why = status;
-        }
-        if (mwl_is_absent(take) || status < 0) {
-            mwl__drop(h, take);
-            return false;
-        }
-    }
-    m->member[m->used++] = (mwl__member){mwl__word_value(name), mwl__own(take)};
-    return true;
-}
-
-static inline void put_word(mwl__member *at, mwl__word name, const mwl_value *take) {
-    mwl__move(&at->key, &mwl__word_values[name]);
-    mwl__move(&at->val, take);
-}
-
 /* Takes over the values; message, details and previous may be absent. Type and code are passed by
  * address, because a value that comes in registers is written in halves and then read as a whole.
  */
 static mwl_value envelope(mwl_heap *h, const mwl_value *type, const mwl_value *code,
                           const char *message, mwl_value details, mwl_value previous) {
-    const bool good = !mwl_is_absent(*type) && !mwl_is_absent(*code);
-    mwl__map *m = good ? mwl__heap_take(h, sizeof *m + ROOM * sizeof *m->member) : NULL;
-    if (!m) {
-        const mwl_value all[] = {*type, *code, details, previous};
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++) mwl__drop(h, all[i]);
-        return mwl_absent();
-    }
-    *m = blank;
-    put_word(&m->member[0], MWL_WORD_TYPE, type);
-    put_word(&m->member[1], MWL_WORD_CODE, code);
-    bool fits = !message || add(h, m, MWL_WORD_MESSAGE, message_of(h, message));
-    if (!mwl_is_absent(details)) fits = add(h, m, MWL_WORD_DETAILS, details) && fits;
-    if (!mwl_is_absent(previous)) fits = add(h, m, MWL_WORD_PREVIOUS, previous) && fits;
-    mwl_value made = {MWL_KIND_OBJECT | MWL_HEAP | MWL_OWNED, m->used, {.p = m}};
-    if (fits) return made;
-    mwl__drop(h, made);
-    return mwl_absent();
+    const bool detailed = !mwl_is_absent(details), chained = !mwl_is_absent(previous);
+    mwl__words_shape shape = MWL_SHAPE_FAILURE;
+    mwl_value values[5];
+    size_t n = 2;
+    mwl__move(&values[0], type);
+    mwl__move(&values[1], code);
+    if (message)
+        values[n++] = message_of(h, message);
+    else if (detailed || chained)
+        shape = detailed ? MWL_SHAPE_FAILURE_NO_MESSAGE : MWL_SHAPE_FAILURE_OF_PREVIOUS;
+    if (detailed)
+        values[n++] = details;
+    else if (message && chained)
+        shape = MWL_SHAPE_FAILURE_NO_DETAILS;
+    if (chained) values[n++] = previous;
+    return mwl__words_object(h, shape, n, values);
 }
 
 /* Returns whether this is the failure of that code and message. */
 static inline bool is_made_of(const mwl__made *m, const char *code, const char *message) {
     if (m->code != code || m->message != message || mwl_is_absent(m->value)) return false;
-    const mwl__member *member = mwl__as_map(m->value)->member;
-    return strcmp(mwl__as_str(member[1].val)->s, code) == 0 &&
-           (!message || strcmp(mwl__as_str(member[2].val)->s, message) == 0);
+    const mwl_value *val = mwl__as_map(m->value)->val;
+    return strcmp(mwl__as_str(val[1])->s, code) == 0 &&
+           (!message || strcmp(mwl__as_str(val[2])->s, message) == 0);
 }
 
 /* Keeps a failure of code and message for the next use of the same texts. */
@@ -146,7 +110,6 @@ MWL__OUTLINE static void remember(mwl_heap *h, mwl__made *m, const char *code, c
                                   mwl_value failure) {
     if (mwl_is_absent(failure) || strlen(code) > MWL__LITERAL_LENGTH) return;
     if (message && strlen(message) > (size_t)3 * MWL__LITERAL_LENGTH) return;
-    mwl__map_close(failure);
     mwl__drop(h, m->value);
     *m = (mwl__made){code, message, mwl__keep(failure)};
 }
@@ -215,21 +178,19 @@ mwl_value mwl__failure_from_fault(mwl__exec *x, mwl_value take_fault) {
     mwl_value details = mwl__keep(f->details);
     if (mwl_value_kind(details) == MWL_KIND_NULL) details = mwl_absent();
     details = with_position(x, details, f);
-    static const mwl__word names[] = {MWL_WORD_TYPE, MWL_WORD_CODE, MWL_WORD_MESSAGE,
-                                      MWL_WORD_DETAILS};
     const mwl_value values[] = {mwl__word_value(codes[f->code].type),
                                 mwl__word_value(codes[f->code].code), mwl__keep(f->message),
                                 details};
-    mwl_value o = mwl__words_object(x->heap, ROOM, mwl_is_absent(details) ? 3 : 4, names, values);
+    mwl_value o =
+        mwl__words_object(x->heap, MWL_SHAPE_FAILURE, mwl_is_absent(details) ? 3 : 4, values);
     mwl__drop(x->heap, take_fault);
     return o;
 }
 
 mwl_value mwl__result_value(mwl_heap *h, const mwl__result *r) {
     if (!r->ok) return mwl__keep(r->v);
-    static const mwl__word names[] = {MWL_WORD_TYPE, MWL_WORD_VALUE};
     const mwl_value values[] = {mwl__word_value(MWL_WORD_SUCCESS), mwl__keep(r->v)};
-    return mwl__words_object(h, 2, 2, names, values);
+    return mwl__words_object(h, MWL_SHAPE_SUCCESS, 2, values);
 }
 
 /* ---- chains ---------------------------------------------------------------------------------- */
@@ -320,8 +281,8 @@ const char *mwl__failure_error(mwl_value v) {
     const mwl__map *m = mwl__as_map(v);
     bool type = false, code = false;
     for (uint32_t i = 0; i < v.aux; i++) {
-        mwl_value key = m->member[i].key;
-        const char *wrong = field_error(key, m->member[i].val);
+        mwl_value key = m->keys->key[i];
+        const char *wrong = field_error(key, m->val[i]);
         if (wrong) return wrong;
         type = type || is_word(key, MWL_WORD_TYPE);
         code = code || is_word(key, MWL_WORD_CODE);
@@ -412,16 +373,16 @@ static bool any_type(mwl_value types, mwl_value failure) {
 /* One look at each member: most matchers have one. */
 bool mwl_failure_matches(mwl_value matcher, mwl_value failure) {
     if (mwl_value_kind(matcher) != MWL_KIND_OBJECT) return true;
-    const mwl__member *m = mwl__as_map(matcher)->member, *end = m + matcher.aux;
-    for (; m < end; m++) {
+    const mwl__map *m = mwl__as_map(matcher);
+    for (uint32_t i = 0; i < matcher.aux; i++) {
+        const mwl_value key = m->keys->key[i], val = m->val[i];
         bool hit = true;
-        if (is_word(m->key, MWL_WORD_CODES))
-            hit = any_code(m->val, failure);
-        else if (is_word(m->key, MWL_WORD_TYPES))
-            hit = any_type(m->val, failure);
-        else if (is_word(m->key, MWL_WORD_RETRYABLE))
-            hit = mwl_value_kind(m->val) == MWL_KIND_BOOL &&
-                  retryable_is(failure, mwl_as_bool(m->val));
+        if (is_word(key, MWL_WORD_CODES))
+            hit = any_code(val, failure);
+        else if (is_word(key, MWL_WORD_TYPES))
+            hit = any_type(val, failure);
+        else if (is_word(key, MWL_WORD_RETRYABLE))
+            hit = mwl_value_kind(val) == MWL_KIND_BOOL && retryable_is(failure, mwl_as_bool(val));
         if (!hit) return false;
     }
     return true;

@@ -5,6 +5,7 @@
  * caller's table). */
 #include "vm/cel/linked.h"
 #include "vm/cel/linked_op.h"
+#include "vm/value/shape.h"
 
 #include <stdlib.h>
 
@@ -44,7 +45,7 @@ static uint32_t bytes_to(const mwl__linked *l, const void *part) {
 
 static mwl__linked_key key_of(const mwl__linked *l, uint32_t k) {
     const mwl__str *name = mwl__as_str(l->consts[k]);
-    return (mwl__linked_key){name, name->hash, 0};
+    return (mwl__linked_key){name, NULL, name->hash, 0};
 }
 
 static size_t path_size(const mwl__path_rec *rec) {
@@ -64,36 +65,34 @@ static void fill_paths(const mwl__linked *l, uint32_t *places, char *to, mwl__sl
     }
 }
 
-static bool is_small(const mwl__shape_rec *s) {
-    return s->n_keys && mwl__map_units(s->n_keys) && s->n_keys <= MWL_COUNT_LIMIT;
+/* The shape of an object literal, or NULL: it has too many keys, or a bound is reached. */
+static const mwl__keys *literal_shape(mwl_heap *h, const mwl__linked *l, const uint32_t *keys,
+                                      uint32_t n) {
+    mwl_value names[MWL_INDEX_FROM];
+    if (n == 0 || n >= MWL_INDEX_FROM) return NULL;
+    for (uint32_t i = 0; i < n; i++) names[i] = l->consts[keys[i]];
+    return mwl__shape(h, names, n, 1, false);
 }
 
-static size_t blank_size(const mwl__shape_rec *s) {
-    return is_small(s) ? sizeof(mwl__map) + s->n_keys * sizeof(mwl__member) : 0;
-}
-
-static void fill_blank(const mwl__linked *l, const uint32_t *keys, uint32_t n, mwl__map *m) {
-    *m = (mwl__map){.rc = 1,
-                    .used = n,
-                    .cap = n,
-                    .depth = 1,
-                    .weight = (uint64_t)n + 1,
-                    .units = mwl__map_units(n)};
-    for (uint32_t i = 0; i < n; i++) m->member[i] = (mwl__member){l->consts[keys[i]], mwl_null()};
-}
-
-static void fill_shapes(const mwl__linked *l, mwl__linked_shape *shapes, char *blanks) {
+static void fill_shapes(mwl_heap *h, const mwl__linked *l, mwl__linked_shape *shapes,
+                        mwl__map *blanks) {
     const mwl_program *p = l->program;
     for (uint32_t i = 0; i < p->n_shapes; i++) {
-        const mwl__shape_rec *rec = &p->shapes[i];
-        size_t size = blank_size(rec);
-        mwl__map *blank = size ? (mwl__map *)(void *)blanks : NULL;
-        const uint32_t *keys = rec->n_keys ? p->keys + rec->first_key : NULL;
-        const unsigned counted = rec->n_keys ? MWL_HEAP | MWL_OWNED : 0; /* {} is immortal */
-        shapes[i] = (mwl__linked_shape){blank, keys, rec->n_keys, mwl__map_units(rec->n_keys),
-                                        (uint16_t)(MWL_KIND_OBJECT | counted)};
-        if (blank) fill_blank(l, keys, rec->n_keys, blank);
-        blanks += size;
+        const uint32_t n = p->shapes[i].n_keys;
+        const uint32_t *keys = n ? p->keys + p->shapes[i].first_key : NULL;
+        const unsigned counted = n ? MWL_HEAP | MWL_OWNED : 0; /* {} is immortal */
+        const mwl__keys *shape = literal_shape(h, l, keys, n);
+        mwl__linked_shape *to = &shapes[i];
+        *to = (mwl__linked_shape){NULL, keys, n, 0, (uint16_t)(MWL_KIND_OBJECT | counted)};
+        if (!shape) continue;
+        blanks[i] = (mwl__map){.rc = 1,
+                               .used = n,
+                               .cap = n,
+                               .depth = 1,
+                               .weight = (uint64_t)n + 1,
+                               .keys = (mwl__keys *)(uintptr_t)shape};
+        to->blank = &blanks[i];
+        to->units = (uint16_t)mwl__map_units(n);
     }
 }
 
@@ -208,15 +207,14 @@ enum { CONSTS, PLACES, PATHS, SHAPES, BLANKS, ENV, SELECTED, N_PARTS };
 
 /* Called once to measure and once to place them. */
 static size_t lay_out(const mwl_program *p, char *block, void *part[N_PARTS]) {
-    size_t paths = 0, blanks = 0, selects = 0;
+    size_t paths = 0, selects = 0;
     for (uint32_t i = 0; i < p->n_paths; i++) paths += path_size(&p->paths[i]);
-    for (uint32_t i = 0; i < p->n_shapes; i++) blanks += blank_size(&p->shapes[i]);
     for (uint32_t i = 0; i < p->n_code; i++) selects += p->code[i].op == MWL_OP_SELECT;
     const size_t sizes[N_PARTS] = {[CONSTS] = p->n_consts * sizeof(mwl_value),
                                    [PLACES] = p->n_paths * sizeof(uint32_t),
                                    [PATHS] = paths,
                                    [SHAPES] = p->n_shapes * sizeof(mwl__linked_shape),
-                                   [BLANKS] = blanks,
+                                   [BLANKS] = p->n_shapes * sizeof(mwl__map),
                                    [ENV] = p->n_env * sizeof(mwl_value),
                                    [SELECTED] = selects * sizeof(mwl__linked_key)};
     size_t at = sizeof(mwl__linked) + p->n_code * sizeof(mwl__linked_ins);
@@ -247,7 +245,7 @@ mwl__linked *mwl__linked_new(mwl_heap *h, const mwl_program *program, mwl__slot_
     l->shapes = part[SHAPES];
     l->env = part[ENV];
     fill_paths(l, part[PLACES], part[PATHS], slot);
-    fill_shapes(l, part[SHAPES], part[BLANKS]);
+    fill_shapes(h, l, part[SHAPES], part[BLANKS]);
     fill_code(l, part[SELECTED]);
     if (MWL_CHECKED && !mwl__linked_check(l)) abort();
     return l;
@@ -332,9 +330,10 @@ static bool same_shape(const mwl__linked *l, uint32_t i) {
     const mwl_program *p = l->program;
     const mwl__shape_rec *rec = &p->shapes[i];
     const mwl__linked_shape *shape = &l->shapes[i];
-    if (shape->n_keys != rec->n_keys || (shape->blank != NULL) != is_small(rec)) return false;
+    if (shape->n_keys != rec->n_keys || (shape->blank && shape->blank->used != rec->n_keys))
+        return false;
     for (uint32_t k = 0; shape->blank && k < rec->n_keys; k++)
-        if (!same_constant(shape->blank->member[k].key, p->consts[p->keys[rec->first_key + k]]))
+        if (!same_constant(shape->blank->keys->key[k], p->consts[p->keys[rec->first_key + k]]))
             return false;
     return true;
 }

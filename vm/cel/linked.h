@@ -35,11 +35,13 @@ typedef struct mwl__linked_ins {
 _Static_assert(MWL_REGS_LIMIT * sizeof(mwl_value) <= UINT16_MAX + 1u,
                "the bytes to a register fit into 16 bits");
 
-/* A name that is looked up. */
+/* A name that is looked up. `at` is its place in the object that it was found in last; `shape` that
+ * object's keys, if they are a shape. */
 typedef struct mwl__linked_key {
     const mwl__str *name;
+    const mwl__keys *shape;
     uint32_t hash;
-    uint32_t at; /* among the members of the object that it was found in last */
+    uint32_t at;
 } mwl__linked_key;
 
 typedef struct mwl__linked_path {
@@ -50,13 +52,13 @@ typedef struct mwl__linked_path {
     mwl__linked_key keys[];
 } mwl__linked_path;
 
-/* An object literal. blank: the object as it is before it has its values; NULL: a large one, whose
- * index is built with it. */
+/* An object literal. blank: the object as it is before it has its values, with its shape; NULL: it
+ * has none, and its members are added one by one. */
 typedef struct mwl__linked_shape {
     const mwl__map *blank;
     const uint32_t *keys; /* in KEYS */
     uint32_t n_keys;
-    uint16_t units; /* of the heap, if it has a blank */
+    uint16_t units; /* of the heap, if it has a blank; else 0 */
     uint16_t tag;   /* of the object's value */
 } mwl__linked_shape;
 

@@ -130,16 +130,14 @@ static inline void set_lent(mwl_heap *h, mwl_value *reg, const mwl_value *from) 
 /* Where a name is among the first n members, or n. */
 MWL__OUTLINE static uint32_t locate(const mwl__map *m, uint32_t n, const mwl__str *name,
                                     uint32_t hash) {
-    if (m->n_index != 0) {
+    if (m->keys->n_index != 0) {
         mwl_value map = {MWL_KIND_OBJECT, n, {.p = (void *)(uintptr_t)m}};
         mwl_value key = {MWL_KIND_STRING, hash, {.p = (void *)(uintptr_t)name}};
         const mwl_value *at = mwl__map_get(map, key);
-        return at ? (uint32_t)((size_t)((const char *)at - (const char *)m->member) /
-                               sizeof *m->member)
-                  : n;
+        return at ? (uint32_t)(at - m->val) : n;
     }
     for (uint32_t i = 0; i < n; i++) {
-        const mwl_value *key = &m->member[i].key;
+        const mwl_value *key = &m->keys->key[i];
         if (key->aux == hash && mwl_value_kind(*key) == MWL_KIND_STRING &&
             (key->as.p == name || mwl__str_same_text(key->as.p, name)))
             return i;
@@ -147,17 +145,20 @@ MWL__OUTLINE static uint32_t locate(const mwl__map *m, uint32_t n, const mwl__st
     return n;
 }
 
-static inline bool is_named(const mwl__member *m, const mwl__str *name) {
-    return LIKELY(m->key.as.p == name) && LIKELY(mwl_value_kind(m->key) == MWL_KIND_STRING);
+/* Has the object this name where the last one had it? */
+static inline bool is_there(const mwl__map *m, uint32_t n, const mwl__linked_key *key) {
+    const mwl_value *guess = &m->keys->key[key->at];
+    return key->at < n && guess->as.p == key->name && mwl_value_kind(*guess) == MWL_KIND_STRING;
 }
 
-/* The member of an object, which is not where it was last. */
+/* The member of an object that has not the shape of the last one. */
 MWL__OUTLINE static const mwl_value *search(mwl__linked_key *key, const mwl_value *of) {
     const mwl__map *m = of->as.p;
-    uint32_t at = locate(m, of->aux, key->name, key->hash);
+    uint32_t at = is_there(m, of->aux, key) ? key->at : locate(m, of->aux, key->name, key->hash);
     if (at == of->aux) return NULL;
     key->at = at;
-    return &m->member[at].val;
+    key->shape = m->keys->own ? NULL : m->keys;
+    return &m->val[at];
 }
 
 static mwl_value name_of(const mwl__linked_key *key) {
@@ -167,8 +168,8 @@ static mwl_value name_of(const mwl__linked_key *key) {
 /* The member of *at, or NULL: it is not an object, or has no such member. */
 static inline const mwl_value *member_of(mwl__linked_key *key, const mwl_value *at) {
     if (mwl_value_kind(*at) != MWL_KIND_OBJECT) return NULL;
-    const mwl__member *guess = &((const mwl__map *)at->as.p)->member[key->at];
-    if (LIKELY(key->at < at->aux) && LIKELY(is_named(guess, key->name))) return &guess->val;
+    const mwl__map *m = at->as.p;
+    if (LIKELY(m->keys == key->shape) && LIKELY(key->at < at->aux)) return &m->val[key->at];
     return search(key, at);
 }
 
@@ -184,9 +185,9 @@ static inline const mwl_value *walk(mwl__linked_key *key, const mwl__linked_key 
 /* Returns whether an object has the member. Names that are not there have mostly other hashes. */
 static inline bool has_member(const mwl__linked_key *key, const mwl_value *of) {
     const mwl__map *m = of->as.p;
-    if (m->n_index == 0) {
-        const mwl__member *at = m->member, *end = at + of->aux;
-        while (at != end && at->key.aux != key->hash) at++;
+    if (m->keys->n_index == 0) {
+        const mwl_value *at = m->keys->key, *end = at + of->aux;
+        while (at != end && at->aux != key->hash) at++;
         if (at == end) return false;
     }
     return locate(m, of->aux, key->name, key->hash) < of->aux;
@@ -224,9 +225,9 @@ static inline bool advance(mwl_heap *h, mwl_value *it, bool two) {
         if (two) set(h, &it[2], mwl_int((int64_t)i));
         set_lent(h, &it[two ? 3 : 2], item);
     } else {
-        const mwl__member *m = &((const mwl__map *)range->as.p)->member[i];
-        set(h, &it[2], mwl__map_key(m));
-        if (two) set_lent(h, &it[3], &m->val);
+        const mwl__map *m = range->as.p;
+        set(h, &it[2], mwl__map_key(m, (uint32_t)i));
+        if (two) set_lent(h, &it[3], &m->val[i]);
     }
     return true;
 }

@@ -48,8 +48,8 @@ static void add_value(print *p, mwl_value v) {
     case MWL_KIND_OBJECT:
         add(p, (uint64_t)v.aux << 8 | kind);
         for (uint32_t i = 0; i < v.aux; i++) {
-            add_value(p, mwl__as_map(v)->member[i].key);
-            add_value(p, mwl__as_map(v)->member[i].val);
+            add_value(p, mwl__as_map(v)->keys->key[i]);
+            add_value(p, mwl__as_map(v)->val[i]);
         }
         return;
     case MWL_KIND_ABSENT:

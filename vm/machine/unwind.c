@@ -207,14 +207,12 @@ static mwl_value cancellation(mwl_heap *h, mwl__entry_link *l, mwl_value take_wh
         mwl__drop(h, take_why);
         return mwl__keep(l->cancel);
     }
-    const bool kept = mwl__as_map(take_why)->rc > 1;
+    const bool kept = mwl__as_map(take_why)->rc > 1 && mwl__map_is_full(take_why);
     mwl_value cancel = mwl__failure_over(
         h, MWL_FAILURE_CANCELLED, "interrupted by an enclosing middleware", mwl_absent(), take_why);
     if (kept && !mwl_is_absent(cancel)) {
         mwl__replace(h, &l->why, mwl__keep(mwl__word_get(cancel, MWL_WORD_PREVIOUS)));
         mwl__replace(h, &l->cancel, mwl__keep(cancel));
-        mwl__map_close(l->why);
-        mwl__map_close(l->cancel);
     }
     return cancel;
 }

@@ -153,7 +153,7 @@ static inline const uint32_t *props_patterns(const uint32_t *t) {
 /* `properties`, `patternProperties`, `additionalProperties` and `required` in one pass: names in a
  * value are distinct, so it is enough to count the required ones. */
 static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
-    const mwl__member *member = mwl__as_map(v)->member;
+    const mwl__map *m = mwl__as_map(v);
     const uint32_t n_patterns = t[MWL__PROPS_PATTERNS], rest = t[MWL__PROPS_REST];
     const uint32_t *guess = t + MWL__PROPS_SLOTS + (1u << (32 - t[MWL__PROPS_SHIFT]));
     const uint32_t *const end = guess + (size_t)t[MWL__PROPS_ENTRIES] * MWL__ENTRY_SIZE;
@@ -161,7 +161,7 @@ static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v)
     if (v.aux < required) return false;
     uint32_t i = 0;
     for (; i < v.aux; i++) {
-        const mwl_value key = member[i].key;
+        const mwl_value key = m->keys->key[i];
         const uint32_t *entry = guess; /* members usually have the order of their declarations */
         if (guess == end || guess[MWL__ENTRY_HASH] != key.aux ||
             mwl_value_kind(key) != MWL_KIND_STRING ||
@@ -172,7 +172,7 @@ static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v)
             guess = entry + MWL__ENTRY_SIZE;
             required -= entry[MWL__ENTRY_REQUIRED];
             if (entry[MWL__ENTRY_NODE] != NONE) {
-                if (!mwl__schema_run(e, entry[MWL__ENTRY_NODE], member[i].val)) goto refused;
+                if (!mwl__schema_run(e, entry[MWL__ENTRY_NODE], m->val[i])) goto refused;
                 named = true;
             }
         }
@@ -184,10 +184,10 @@ static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v)
                     continue;
                 }
                 named = true;
-                if (!mwl__schema_run(e, p[1], member[i].val)) goto refused;
+                if (!mwl__schema_run(e, p[1], m->val[i])) goto refused;
             }
         }
-        if (!named && rest != NONE && !mwl__schema_run(e, rest, member[i].val)) goto refused;
+        if (!named && rest != NONE && !mwl__schema_run(e, rest, m->val[i])) goto refused;
     }
     return charge(e, v.aux / 4) && required == 0;
 refused: /* what was looked at is charged too */
@@ -212,7 +212,7 @@ static APART bool run_whens(mwl__schema_eval *e, const uint32_t *t, mwl_value v)
 
 static APART bool run_names(mwl__schema_eval *e, uint32_t node, mwl_value v) {
     for (uint32_t i = 0; i < v.aux; i++)
-        if (!mwl__schema_run(e, node, mwl__map_key(&mwl__as_map(v)->member[i]))) return false;
+        if (!mwl__schema_run(e, node, mwl__map_key(mwl__as_map(v), i))) return false;
     return true;
 }
 
@@ -340,7 +340,7 @@ static void mark_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v, mwl_
         return;
     }
     for (uint32_t i = m->first; i < v.aux && i - m->first < MWL__MARKS && !e->status; i++) {
-        const mwl_value key = mwl__as_map(v)->member[i].key;
+        const mwl_value key = mwl__as_map(v)->keys->key[i];
         const uint32_t *entry = mwl__schema_entry(e, t, key);
         if ((entry && entry[MWL__ENTRY_NODE] != NONE) || matches_some(e, t, key))
             set_marks(m, i, i + 1);
@@ -431,7 +431,7 @@ static APART bool run_unevaluated(mwl__schema_eval *e, uint32_t node, const uint
         for (uint32_t i = first; i < v.aux && i - first < MWL__MARKS; i++) {
             if (e->status) return false;
             if (mwl__schema_marked(&m, i)) continue;
-            mwl_value child = array ? mwl__as_list(v)->item[i] : mwl__as_map(v)->member[i].val;
+            mwl_value child = array ? mwl__as_list(v)->item[i] : mwl__as_map(v)->val[i];
             if (!mwl__schema_run(e, ins[1], child)) return false;
         }
     }

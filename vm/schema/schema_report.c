@@ -175,11 +175,12 @@ static void below(struct report *r, const char *keyword, uint32_t number, mwl_va
     r->keyword.len = at;
 }
 
-static void into_member(struct report *r, const char *keyword, mwl_value name, const mwl__member *m,
-                        uint32_t node) {
+/* Member i of an object. */
+static void into_member(struct report *r, const char *keyword, mwl_value name, const mwl__map *m,
+                        uint32_t i, uint32_t node) {
     size_t at = r->instance.len;
-    push_key(&r->instance, mwl__map_key(m));
-    below(r, keyword, NONE, name, node, m->val);
+    push_key(&r->instance, mwl__map_key(m, i));
+    below(r, keyword, NONE, name, node, m->val[i]);
     r->instance.len = at;
 }
 
@@ -342,11 +343,11 @@ static void explain_missing(struct report *r, const uint32_t *t, mwl_value v) {
     }
 }
 
-/* A member that no keyword names, if the schema for other members is `false`. */
+/* Member i, which no keyword names, if the schema for other members is `false`. */
 static void explain_undeclared(struct report *r, const char *keyword, const uint32_t *t,
-                               const mwl__member *m) {
+                               const mwl__map *m, uint32_t at_member) {
     size_t at = r->instance.len, path = r->keyword.len;
-    mwl_value key = mwl__map_key(m);
+    mwl_value key = mwl__map_key(m, at_member);
     bool parameter = at == 0 && (r->e->words[MWL__SCHEMA_H_FLAGS] & MWL__SCHEMA_PARAMETERS);
     mwl__suggest s = mwl__suggest_make("", 0);
     if (mwl_value_kind(key) == MWL_KIND_STRING)
@@ -362,34 +363,35 @@ static void explain_undeclared(struct report *r, const char *keyword, const uint
     if (s.best) mwl__buf_printf(&r->text, "; did you mean '%.*s'?", (int)s.best_len, s.best);
     push_key(&r->instance, key);
     push_name(&r->keyword, keyword);
-    add_error(r, m->val, 2);
+    add_error(r, m->val[at_member], 2);
     r->keyword.len = path;
     r->instance.len = at;
 }
 
-static void explain_member(struct report *r, const uint32_t *t, const mwl__member *m) {
+static void explain_member(struct report *r, const uint32_t *t, const mwl__map *m, uint32_t i) {
     mwl__schema_eval *e = r->e;
-    const uint32_t *entry = mwl__schema_entry(e, t, m->key);
+    const mwl_value key = m->keys->key[i];
+    const uint32_t *entry = mwl__schema_entry(e, t, key);
     const uint32_t *p = entries_of(t) + (size_t)t[MWL__PROPS_ENTRIES] * MWL__ENTRY_SIZE;
     bool named = entry && entry[MWL__ENTRY_NODE] != NONE;
-    if (named) into_member(r, "properties", mwl__map_key(m), m, entry[MWL__ENTRY_NODE]);
+    if (named) into_member(r, "properties", mwl__map_key(m, i), m, i, entry[MWL__ENTRY_NODE]);
     for (uint32_t j = 0; j < t[MWL__PROPS_PATTERNS] && !full(r); j++, p += 2) {
-        if (mwl_value_kind(m->key) != MWL_KIND_STRING) break;
-        const mwl__str *s = mwl__as_str(m->key);
+        if (mwl_value_kind(key) != MWL_KIND_STRING) break;
+        const mwl__str *s = mwl__as_str(key);
         bool matched = false;
         mwl_status st = mwl__pattern_search(e->schema->patterns[p[0]], e->env->scratch, s->s,
                                             s->len, &e->fuel, &matched);
         if (st < 0) e->status = st;
         if (!matched) continue;
         uint32_t n_words = e->words[MWL__SCHEMA_H_WORDS], n = e->words[MWL__SCHEMA_H_PATTERNS];
-        into_member(r, "patternProperties", e->consts[e->words[n_words - n + p[0]]], m, p[1]);
+        into_member(r, "patternProperties", e->consts[e->words[n_words - n + p[0]]], m, i, p[1]);
         named = true;
     }
     if (named || t[MWL__PROPS_REST] == NONE || full(r)) return;
     if (is_false(r, t[MWL__PROPS_REST]))
-        explain_undeclared(r, "additionalProperties", t, m);
+        explain_undeclared(r, "additionalProperties", t, m, i);
     else
-        into_member(r, "additionalProperties", mwl_absent(), m, t[MWL__PROPS_REST]);
+        into_member(r, "additionalProperties", mwl_absent(), m, i, t[MWL__PROPS_REST]);
 }
 
 static void explain_props(struct report *r, const uint32_t *ins, mwl_value v) {
@@ -397,14 +399,12 @@ static void explain_props(struct report *r, const uint32_t *ins, mwl_value v) {
     const uint64_t cost = v.aux / 4; /* most members are looked up, and are right */
     r->e->fuel -= cost < r->e->fuel ? cost : r->e->fuel;
     explain_missing(r, t, v);
-    for (uint32_t i = 0; i < v.aux && !full(r); i++)
-        explain_member(r, t, &mwl__as_map(v)->member[i]);
+    for (uint32_t i = 0; i < v.aux && !full(r); i++) explain_member(r, t, mwl__as_map(v), i);
 }
 
 static void explain_names(struct report *r, uint32_t node, mwl_value v) {
     for (uint32_t i = 0; i < v.aux && !full(r); i++)
-        below(r, "propertyNames", NONE, mwl_absent(), node,
-              mwl__map_key(&mwl__as_map(v)->member[i]));
+        below(r, "propertyNames", NONE, mwl_absent(), node, mwl__map_key(mwl__as_map(v), i));
 }
 
 static void explain_needs(struct report *r, const uint32_t *t, mwl_value v) {
@@ -555,9 +555,9 @@ static void explain_unevaluated(struct report *r, uint32_t node, const uint32_t 
             if (array)
                 into_element(r, keyword, NONE, i, p[1], v);
             else
-                into_member(r, keyword, mwl_absent(), &mwl__as_map(v)->member[i], p[1]);
+                into_member(r, keyword, mwl_absent(), mwl__as_map(v), i, p[1]);
         } else if (!array) {
-            explain_undeclared(r, keyword, NULL, &mwl__as_map(v)->member[i]);
+            explain_undeclared(r, keyword, NULL, mwl__as_map(v), i);
         } else {
             size_t at = r->instance.len;
             push_number(&r->instance, i);

@@ -212,15 +212,15 @@ static inline bool put_constant(mwl__writer *w, mwl_value v) {
 /* ---- containers ------------------------------------------------------------------------------ */
 
 typedef struct level {
-    const void *at; /* mwl_value of an array or an optional, mwl__member of an object */
+    const mwl_value *at;
+    const mwl_value *key; /* of an object: the key of what is at `at`; else NULL */
     uint32_t left;
-    bool object;
 } level;
 
 static level level_of(mwl_value v, uint32_t from, uint32_t to) {
     if (mwl_value_kind(v) == MWL_KIND_OBJECT)
-        return (level){mwl__as_map(v)->member + from, to - from, true};
-    return (level){mwl__as_list(v)->item + from, to - from, false};
+        return (level){mwl__as_map(v)->val + from, mwl__as_map(v)->keys->key + from, to - from};
+    return (level){mwl__as_list(v)->item + from, NULL, to - from};
 }
 
 /* Of each buffer every element that some version shows is visited once. */
@@ -270,7 +270,7 @@ static inline void put_string(mwl__writer *w, mwl_value v) {
 
 /* Begins a value that is not a text; a leaf is done then, and the level is empty. */
 static level begin(mwl__writer *w, mwl_value v) {
-    static const level nothing = {NULL, 0, false};
+    static const level nothing = {NULL, NULL, 0};
     switch (mwl_value_kind(v)) {
     case MWL_KIND_ARRAY:
     case MWL_KIND_OBJECT:
@@ -282,7 +282,7 @@ static level begin(mwl__writer *w, mwl_value v) {
         break;
     case MWL_KIND_OPTIONAL:
         if (!w->counting) put_tag(w, MWL_TAG_OPTIONAL);
-        if (v.as.p) return (level){&mwl__as_box(v)->v, 1, false};
+        if (v.as.p) return (level){&mwl__as_box(v)->v, NULL, 1};
         if (!w->counting) mwl__cbor_simple(&w->out, MWL_CBOR_UNDEFINED);
         return nothing;
     default: break;
@@ -293,25 +293,20 @@ static level begin(mwl__writer *w, mwl_value v) {
 
 /* Writes the key of a member, and returns the next value. */
 static inline mwl_value next_value(mwl__writer *w, level *at) {
-    if (!at->object) {
-        const mwl_value *item = at->at;
-        at->at = item + 1;
-        return *item;
+    if (at->key) {
+        mwl_value key = mwl__borrow(*at->key++);
+        if (mwl_value_kind(key) == MWL_KIND_STRING)
+            put_string(w, key);
+        else if (!w->counting)
+            mwl__writer_scalar(w, key);
     }
-    const mwl__member *m = at->at;
-    at->at = m + 1;
-    mwl_value key = mwl__map_key(m);
-    if (mwl_value_kind(key) == MWL_KIND_STRING)
-        put_string(w, key);
-    else if (!w->counting)
-        mwl__writer_scalar(w, key);
-    return m->val;
+    return *at->at++;
 }
 
 void mwl__writer_walk(mwl__writer *w, mwl_value v) {
     level stack[MWL_DEPTH_LIMIT + 1];
     size_t depth = 0;
-    level at = {&v, 1, false};
+    level at = {&v, NULL, 1};
     for (;;) {
         while (at.left == 0) {
             if (depth == 0) return;

@@ -29,6 +29,12 @@ static mwl_value copy_leaf(mwl_heap *h, mwl_value v) {
     }
 }
 
+static mwl_value copy_key(mwl_heap *h, mwl_value key) {
+    size_t len;
+    const char *text = mwl_as_text(key, &len);
+    return mwl_value_kind(key) == MWL_KIND_STRING ? mwl__key(h, text, len) : copy_leaf(h, key);
+}
+
 static level open_level(mwl_heap *h, mwl_value v) {
     level l = {v, mwl_absent(), 0};
     if (mwl_value_kind(v) == MWL_KIND_ARRAY)
@@ -56,7 +62,7 @@ static void add(mwl_heap *h, level *l, mwl_value take) {
     case MWL_KIND_ARRAY: l->to = mwl_array_push(h, l->to, take); break;
     case MWL_KIND_OBJECT:
         (void)mwl_object_at(l->from, l->next - 1, &key, &child);
-        l->to = mwl_object_put(h, l->to, copy_leaf(h, key), take);
+        l->to = mwl_object_put(h, l->to, copy_key(h, key), take);
         break;
     default: l->to = mwl_optional(h, take); break;
     }

@@ -3,7 +3,7 @@
  * Owns: where the bytes of an object come from and how they are counted. Refuses to know: what is
  * inside an object. Every size is counted in units of 16 bytes, in pooled and in plain builds, so
  * that a limit means the same in both. Chunks are freed only together with the heap. */
-#include "vm/value/value.h"
+#include "vm/value/shape.h"
 #include "vm/base/hash.h"
 #include "vm/base/usage.h"
 
@@ -41,6 +41,7 @@ void mwl__heap_done(mwl_heap *h) {
     for (size_t i = 0; h->literals && i < MWL__LITERALS; i++) mwl__drop(h, h->literals[i]);
     mwl__mem_free(&h->alloc, h->literals, MWL__LITERALS * sizeof *h->literals);
     h->literals = NULL;
+    mwl__shapes_free(h);
     mwl__atoms_free(h);
     while (h->chunks) {
         struct mwl__chunk *next = h->chunks->next;

@@ -376,8 +376,7 @@ static bool is_repeated(const reader *r, const level *l) {
         return false;
     for (size_t i = 0; i < n; i++) {
         mwl_value a = l->object ? mine[2 * i + 1] : mine[i];
-        mwl_value b =
-            l->object ? mwl__as_map(l->like)->member[i].val : mwl__as_list(l->like)->item[i];
+        mwl_value b = l->object ? mwl__as_map(l->like)->val[i] : mwl__as_list(l->like)->item[i];
         if (a.tag != b.tag || a.aux != b.aux) return false;
         bool points = mwl_value_kind(a) >= MWL_KIND_STRING; /* perhaps with half of the bits */
         if (points ? a.as.p != b.as.p : a.as.u != b.as.u) return false;
@@ -406,9 +405,10 @@ static bool deliver(reader *r, level *l) {
         return true;
     }
     if (l->object) {
-        mwl_value map = mwl_is_absent(l->box) ? mwl__map_new(h, n / 2) : l->box;
-        size_t wanted = mwl_count(map) + n / 2;
-        l->box = mwl__map_extend(h, map, take, n / 2, l->alike);
+        size_t wanted = mwl_count(l->box) + n / 2;
+        l->box = mwl_is_absent(l->box)
+                     ? mwl__map_of(h, l->alike ? mwl__as_map(l->like)->keys : NULL, take, n / 2)
+                     : mwl__map_extend(h, l->box, take, n / 2, false);
         r->differs |= mwl_count(l->box) != wanted;
     } else {
         mwl_value list = mwl_is_absent(l->box) ? mwl__list_new(h, n) : l->box;
@@ -464,7 +464,7 @@ static inline bool read_same_name(reader *r, mwl_value *out) {
     if (!top->alike) return false;
     top->alike = false;
     if (!r->plain_names || i >= mwl_count(top->like) || !mwl_is_absent(top->box)) return false;
-    mwl_value name = mwl__as_map(top->like)->member[i].key;
+    mwl_value name = mwl__as_map(top->like)->keys->key[i];
     const mwl__str *s = mwl__as_str(name);
     if ((size_t)(r->end - r->at) < s->len + 2u || r->at[s->len + 1] != '"' ||
         !mwl__bytes_same(r->at + 1, s->s, s->len))

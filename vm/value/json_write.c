@@ -122,7 +122,7 @@ typedef struct order {
 } order;
 
 static bool comes_after(const mwl__map *m, uint32_t a, uint32_t b) {
-    return mwl__str_compare_utf16(m->member[a].key, m->member[b].key) > 0;
+    return mwl__str_compare_utf16(m->keys->key[a], m->keys->key[b]) > 0;
 }
 
 static void sort_few(const mwl__map *m, uint32_t *pos, size_t n) {
@@ -233,7 +233,7 @@ static bool all_text(mwl_value v) {
     const mwl__map *m = mwl__as_map(v);
     if (!(m->odd & MWL__ODD_KIND)) return true;
     for (uint32_t i = 0; i < v.aux; i++)
-        if (mwl_value_kind(m->member[i].key) != MWL_KIND_STRING) return false;
+        if (mwl_value_kind(m->keys->key[i]) != MWL_KIND_STRING) return false;
     return true;
 }
 
@@ -292,11 +292,11 @@ static const mwl_value *next_value(writer *w) {
         uint32_t i = top->at++;
         if (!top->object) return &((const mwl__list *)top->box)->item[i];
         if (w->style == MWL_JSON_CANONICAL) i = w->order.pos[w->order.n - top->n + i];
-        const mwl__member *member = &((const mwl__map *)top->box)->member[i];
-        put_string(w, mwl__as_str(member->key));
+        const mwl__map *m = top->box;
+        put_string(w, mwl__as_str(m->keys->key[i]));
         put(w->out, ':');
         if (w->style == MWL_JSON_PRETTY) put(w->out, ' ');
-        return &member->val;
+        return &m->val[i];
     }
     return NULL;
 }

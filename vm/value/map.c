@@ -1,9 +1,13 @@
 /* map.c: objects and CEL maps: members in their order over a buffer that versions share.
  *
- * Owns: key equality, the index, claiming the tail, replacement. Refuses to know: text forms.
- * Invariants: member[0 .. used) hold distinct keys; with an index (n_index > 0, exactly when cap is
- * at least MWL_INDEX_FROM) every one of them is in it; a version with length n sees the members
- * before n. Readers never write, so an immortal map may be read from any thread.
+ * Owns: key equality, keys of a buffer's own with their index, claiming the tail, replacement.
+ * Refuses to know: text forms; which shapes there are (shape.c).
+ * Invariants: the first `used` keys of a buffer are distinct. A version with length n sees the
+ * members before n. A shape has at least `used` keys, and may have more; the place behind the last
+ * member is free if there is a shape with the new key at its end. Keys of a buffer's own are as
+ * many as its members, with as much room; with an index (n_index > 0, exactly when cap is at least
+ * MWL_INDEX_FROM) every one of them is in it. Readers never write, so an immortal map may be read
+ * from any thread.
  *
  * The index is linear probing over 32-bit hashes, at most half full; `reach` bounds every search.
  * An attacker can choose keys with equal hashes: the hashes are stored in program images, so they
@@ -12,7 +16,7 @@
  * those. From then on this buffer and its copies hash every key again when they look it up. Before
  * that no search takes more steps, so a hostile object costs a constant factor and not quadratic
  * time. */
-#include "vm/value/value.h"
+#include "vm/value/shape.h"
 #include "vm/base/hash.h"
 
 #include <stdarg.h>
@@ -22,12 +26,12 @@
             in memory */
 #define MAP_LIMIT (1ull << 30) /* the index is twice as long and must count in 32 bits */
 
-#include <stdarg.h>
-
 /* Not inlined into the functions that every lookup calls. */
 #define APART __attribute__((noinline))
 
-static const mwl__map empty_map = {.depth = 1, .weight = 1};
+static const mwl__keys no_keys = {.fixed = true};
+static const mwl__map empty_map = {
+    .depth = 1, .weight = 1, .keys = (mwl__keys *)(uintptr_t)&no_keys};
 
 static uint32_t index_length(size_t cap) {
     if (cap < MWL_INDEX_FROM) return 0;
@@ -36,11 +40,19 @@ static uint32_t index_length(size_t cap) {
     return n;
 }
 
-size_t mwl__map_size(size_t cap) {
-    return sizeof(mwl__map) + cap * sizeof(mwl__member) + index_length(cap) * sizeof(uint32_t);
+size_t mwl__map_size(size_t cap, bool own) {
+    size_t size = sizeof(mwl__map) + cap * sizeof(mwl_value);
+    if (!own) return size;
+    return size + sizeof(mwl__keys) + cap * sizeof(mwl_value) +
+           index_length(cap) * sizeof(uint32_t);
 }
 
-static uint32_t *index_of(const mwl__map *m) { return (uint32_t *)(uintptr_t)(m->member + m->cap); }
+/* Where the keys of a buffer's own are. */
+static mwl__keys *own_keys(mwl__map *m) { return (mwl__keys *)(void *)(m->val + m->cap); }
+
+static uint32_t *index_of(const mwl__map *m) {
+    return (uint32_t *)(uintptr_t)(m->keys->key + m->cap);
+}
 
 static mwl_value map_value(mwl__map *m, uint32_t n) {
     mwl_value v;
@@ -100,81 +112,85 @@ static APART uint32_t secret_hash(mwl_value key) {
     return text_hash(mwl__as_str(key)->s, mwl__as_str(key)->len);
 }
 
-/* Returns the hash that the index of m uses. */
-static uint32_t index_hash(const mwl__map *m, mwl_value key) {
-    return m->keyed ? secret_hash(key) : key.aux;
+/* Returns the hash that an index uses. */
+static uint32_t index_hash(const mwl__keys *k, mwl_value key) {
+    return k->keyed ? secret_hash(key) : key.aux;
 }
 
 /* ---- the index ------------------------------------------------------------------------------- */
 
-/* Puts member `pos` into the index and returns the number of steps that this took. */
+/* Puts key `pos` into the index and returns the number of steps that this took. */
 static uint32_t enter(mwl__map *m, uint32_t pos) {
-    uint32_t *index = index_of(m), mask = m->n_index - 1, steps = 0;
-    uint32_t at = index_hash(m, m->member[pos].key) & mask;
+    mwl__keys *k = m->keys;
+    uint32_t *index = index_of(m), mask = k->n_index - 1, steps = 0;
+    uint32_t at = index_hash(k, k->key[pos]) & mask;
     while (index[at]) {
         at = (at + 1) & mask;
         steps++;
     }
     index[at] = pos + 1;
-    if (steps > m->reach) m->reach = steps < UINT16_MAX ? (uint16_t)steps : UINT16_MAX;
+    if (steps > k->reach) k->reach = steps < UINT16_MAX ? (uint16_t)steps : UINT16_MAX;
     return steps;
 }
 
 static uint32_t enter_all(mwl__map *m) {
     uint32_t worst = 0;
-    m->reach = 0;
-    memset(index_of(m), 0, m->n_index * sizeof(uint32_t));
+    m->keys->reach = 0;
+    memset(index_of(m), 0, m->keys->n_index * sizeof(uint32_t));
     for (uint32_t i = 0; i < m->used; i++) {
         uint32_t steps = enter(m, i);
         if (steps > worst) worst = steps;
-        if (worst > FLOODED && !m->keyed) break;
+        if (worst > FLOODED && !m->keys->keyed) break;
     }
     return worst;
 }
 
+/* Builds the index, if there is one. */
 static void build_index(mwl__map *m) {
-    if (m->n_index && enter_all(m) > FLOODED && !m->keyed) {
-        m->keyed = true;
+    if (m->keys->n_index && enter_all(m) > FLOODED && !m->keys->keyed) {
+        m->keys->keyed = true;
         (void)enter_all(m);
     }
 }
 
-/* Removes the newest member from the index. It was the last to enter, so it displaced no other. */
+/* Removes the newest key from the index. It was the last to enter, so it displaced no other. */
 static void leave(mwl__map *m, uint32_t pos) {
-    uint32_t *index = index_of(m), mask = m->n_index - 1;
-    uint32_t at = index_hash(m, m->member[pos].key) & mask;
+    uint32_t *index = index_of(m), mask = m->keys->n_index - 1;
+    uint32_t at = index_hash(m->keys, m->keys->key[pos]) & mask;
     while (index[at] != pos + 1) at = (at + 1) & mask;
     index[at] = 0;
 }
 
-static bool may_be_at(const mwl__map *m, uint32_t steps) {
-    return steps <= m->reach || m->reach == UINT16_MAX;
+static bool may_be_at(const mwl__keys *k, uint32_t steps) {
+    return steps <= k->reach || k->reach == UINT16_MAX;
 }
 
 /* Returns the position of a key (from as_key) among the first n members, or n. */
 static inline uint32_t locate(const mwl__map *m, uint32_t n, mwl_value key) {
-    if (m->n_index == 0) {
+    const mwl__keys *k = m->keys;
+    if (k->n_index == 0) {
         for (uint32_t i = 0; i < n; i++)
-            if (same_key(m->member[i].key, key)) return i;
+            if (same_key(k->key[i], key)) return i;
         return n;
     }
     const uint32_t *index = index_of(m);
-    uint32_t mask = m->n_index - 1, at = index_hash(m, key) & mask;
-    for (uint32_t steps = 0; index[at] && may_be_at(m, steps); steps++, at = (at + 1) & mask) {
+    uint32_t mask = k->n_index - 1, at = index_hash(k, key) & mask;
+    for (uint32_t steps = 0; index[at] && may_be_at(k, steps); steps++, at = (at + 1) & mask) {
         uint32_t i = index[at] - 1;
-        if (same_key(m->member[i].key, key)) return i < n ? i : n;
+        if (same_key(k->key[i], key)) return i < n ? i : n;
     }
     return n;
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-static mwl__map *map_alloc(mwl_heap *h, size_t cap) {
+/* An empty buffer; shape NULL: with keys of its own. */
+static mwl__map *map_alloc(mwl_heap *h, const mwl__keys *shape, size_t cap) {
     if (cap > MAP_LIMIT || cap > MWL_COUNT_LIMIT) {
         h->why = MWL_E_TOO_BIG;
         return NULL;
     }
-    mwl__map *m = mwl__heap_take(h, mwl__map_size(cap));
+    mwl__map *m = mwl__heap_take(h, mwl__map_size(cap, !shape));
     if (!m) return NULL;
     m->rc = 1;
     m->used = 0;
@@ -182,11 +198,10 @@ static mwl__map *map_alloc(mwl_heap *h, size_t cap) {
     m->depth = 1;
     m->odd = 0;
     m->weight = 1;
-    m->keyed = false;
-    m->reach = 0;
-    m->units = mwl__map_units(cap);
-    m->n_index = index_length(cap);
-    if (m->n_index) memset(index_of(m), 0, m->n_index * sizeof(uint32_t));
+    m->keys = shape ? (mwl__keys *)(uintptr_t)shape : own_keys(m);
+    if (shape) return m;
+    *m->keys = (mwl__keys){.n_index = index_length(cap), .own = true};
+    if (m->keys->n_index) memset(index_of(m), 0, m->keys->n_index * sizeof(uint32_t));
     return m;
 }
 
@@ -198,7 +213,8 @@ mwl_value mwl__map_new(mwl_heap *h, size_t cap) {
         v.as.p = (void *)(uintptr_t)&empty_map; /* immortal: never written */
         return v;
     }
-    mwl__map *m = map_alloc(h, cap);
+    const bool few = cap < MWL_INDEX_FROM && h->shares_names;
+    mwl__map *m = map_alloc(h, few ? &no_keys : NULL, cap);
     return m ? map_value(m, 0) : mwl_absent();
 }
 
@@ -211,7 +227,7 @@ static size_t grown(size_t n, size_t need) {
 
 static void weigh_again(mwl__map *m) {
     m->weight = 1;
-    for (uint32_t i = 0; i < m->used; i++) m->weight += mwl__value_weight(m->member[i].val);
+    for (uint32_t i = 0; i < m->used; i++) m->weight += mwl__value_weight(m->val[i]);
     if (m->weight > MWL_WEIGHT_LIMIT) m->weight = MWL_WEIGHT_LIMIT;
 }
 
@@ -222,7 +238,7 @@ static void deepen_again(mwl_heap *h, mwl__map *m, uint32_t depth) {
     if (depth == 0 || depth + 1 < m->depth) return;
     uint32_t i = 0, deepest = 0;
     for (; i < m->used && deepest < depth; i++) {
-        uint32_t below = mwl__value_depth(m->member[i].val);
+        uint32_t below = mwl__value_depth(m->val[i]);
         if (below > deepest) deepest = below;
     }
     mwl__heap_work(h, i);
@@ -232,12 +248,13 @@ static void deepen_again(mwl_heap *h, mwl__map *m, uint32_t depth) {
 static void cut(mwl_heap *h, mwl__map *m, uint32_t n) {
     bool known = true;
     while (m->used > n) {
-        mwl__member last = m->member[m->used - 1];
-        if (m->n_index) leave(m, m->used - 1);
+        const uint32_t last = m->used - 1;
+        const mwl_value val = m->val[last];
+        if (m->keys->n_index) leave(m, last);
         m->used--;
-        known = known && mwl__weight_less(&m->weight, last.val, m->used);
-        mwl__drop(h, last.key);
-        mwl__drop(h, last.val);
+        known = known && mwl__weight_less(&m->weight, val, m->used);
+        if (m->keys->own) mwl__drop(h, m->keys->key[last]);
+        mwl__drop(h, val);
     }
     if (!known) weigh_again(m);
 }
@@ -248,89 +265,146 @@ static bool weigh(mwl_heap *h, mwl__map *m, mwl_value val) {
     return status == MWL_OK;
 }
 
+/* Adds a member to a buffer with a place for it. Of a shape this key is the next one already. */
 static void append(mwl__map *m, mwl_value take_key, mwl_value take_val) {
+    const uint32_t pos = m->used++;
+    m->val[pos] = take_val;
+    if (!m->keys->own) return;
     if (mwl_value_kind(take_key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
-    m->member[m->used].key = take_key;
-    m->member[m->used].val = take_val;
-    m->used++;
-    if (m->n_index && enter(m, m->used - 1) > FLOODED && !m->keyed) {
-        m->keyed = true;
+    m->keys->key[pos] = take_key;
+    if (m->keys->n_index && enter(m, pos) > FLOODED && !m->keys->keyed) {
+        m->keys->keyed = true;
         (void)enter_all(m);
     }
 }
 
-/* Copies the first n members into a new buffer. */
-static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, size_t cap) {
-    mwl__map *m = map_alloc(h, cap);
+static void copy_key(mwl__map *m, uint32_t i, const mwl_value *key) {
+    if (mwl_value_kind(*key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
+    m->keys->key[i] = mwl__keep(*key);
+}
+
+/* Copies the first n members into a new buffer; shape NULL: with keys of its own. */
+static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, const mwl__keys *shape,
+                        size_t cap) {
+    mwl__map *m = map_alloc(h, shape, cap);
     if (!m) return NULL;
     mwl__heap_work(h, 2 * (size_t)n);
-    m->keyed = from->keyed;
+    if (!shape) m->keys->keyed = from->keys->keyed;
     for (uint32_t i = 0; i < n; i++) {
-        const mwl__member *member = &from->member[i];
         if (mwl__heap_late(h, i)) {
             mwl__drop(h, map_value(m, i));
             return NULL;
         }
-        if (mwl_value_kind(member->key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
-        m->member[i].key = mwl__keep(member->key);
-        m->member[i].val = mwl__keep(member->val);
+        if (!shape) copy_key(m, i, &from->keys->key[i]);
+        m->val[i] = mwl__keep(from->val[i]);
         (void)weigh(h, m,
-                    member->val); /* cannot fail: it is not more than what was within the limits */
+                    from->val[i]); /* cannot fail: it is not more than what was within the limits */
         m->used++;
     }
     build_index(m);
     return m;
 }
 
-/* Returns the map; in a new buffer if the value to be added may contain a version of its present
- * buffer. */
-static mwl_value apart(mwl_heap *h, mwl_value take_map, mwl_value added) {
-    mwl__map *m = mwl__as_map(take_map);
-    uint32_t n = take_map.aux;
-    if (!(take_map.tag & MWL_HEAP) || m->used != n || ((take_map.tag & MWL_OWNED) && m->rc == 1) ||
-        !mwl__value_reaches(h, added, m, 0))
-        return take_map;
-    mwl__map *copy = copied(h, m, n, n);
+/* The shape of a map, or NULL: it has keys of its own. */
+static const mwl__keys *shape_of(const mwl__map *m) { return m->keys->own ? NULL : m->keys; }
+
+/* The same map in a new buffer. Takes the map over. Absent: out of memory. */
+static mwl_value moved(mwl_heap *h, mwl_value take_map, const mwl__keys *shape, size_t cap) {
+    mwl__map *copy = copied(h, mwl__as_map(take_map), take_map.aux, shape, cap);
+    const uint32_t n = take_map.aux;
     mwl__drop(h, take_map);
     return copy ? map_value(copy, n) : mwl_absent();
 }
 
-/* Is it the newest version of a buffer with room for one more member? */
-static inline bool has_room(mwl_value map) {
-    const mwl__map *m = mwl__as_map(map);
-    return (map.tag & MWL_HEAP) && m->used == map.aux && map.aux < m->cap;
+/* Returns the map; in a new buffer if the value to be added may contain a version of its present
+ * buffer. */
+static mwl_value apart(mwl_heap *h, mwl_value take_map, mwl_value added) {
+    const mwl__map *m = mwl__as_map(take_map);
+    uint32_t n = take_map.aux;
+    if (!(take_map.tag & MWL_HEAP) || m->used != n || ((take_map.tag & MWL_OWNED) && m->rc == 1) ||
+        !mwl__value_reaches(h, added, m, 0))
+        return take_map;
+    return moved(h, take_map, shape_of(m), n);
 }
 
-/* Returns the map as the newest version of a buffer with room for one more member. */
-static APART mwl_value with_room(mwl_heap *h, mwl_value take_map) {
+/* Widens the buffer of a map that is its only version. Returns NULL if out of memory. */
+static mwl__map *widen(mwl_heap *h, mwl__map *m, size_t cap) {
+    const bool own = m->keys->own;
+    const uint32_t old_cap = m->cap;
+    mwl__map *w = mwl__heap_resize(h, m, mwl__map_size(old_cap, own), mwl__map_size(cap, own));
+    if (!w) return NULL;
+    w->cap = (uint32_t)cap;
+    if (!own) return w;
+    w->keys = own_keys(w);
+    memmove(w->keys, w->val + old_cap, sizeof *w->keys + w->used * sizeof *w->keys->key);
+    w->keys->n_index = index_length(cap);
+    build_index(w);
+    return w;
+}
+
+/* The next key of a buffer's newest version with a shape: stays or becomes one that has it. */
+static inline bool next_key(mwl_heap *h, mwl__map *m, uint32_t n, mwl_value key) {
+    const mwl__keys *shape = mwl__shape_then(h, m->keys, n, key);
+    if (shape) m->keys = (mwl__keys *)(uintptr_t)shape;
+    return shape != NULL;
+}
+
+/* Is it the newest version of a buffer with a place for this key? */
+static inline bool has_place(mwl_heap *h, mwl_value map, mwl_value key) {
+    mwl__map *m = mwl__as_map(map);
+    return (map.tag & MWL_HEAP) && m->used == map.aux && map.aux < m->cap &&
+           (m->keys->own || next_key(h, m, map.aux, key));
+}
+
+/* Returns the map as the newest version of a buffer with a place for this key. */
+static APART mwl_value with_place(mwl_heap *h, mwl_value take_map, mwl_value key) {
     if (mwl_is_absent(take_map)) return take_map;
     mwl__map *m = mwl__as_map(take_map);
     uint32_t n = take_map.aux;
     if ((take_map.tag & MWL_HEAP) && m->used != n && m->rc == 1) cut(h, m, n);
-    if (has_room(take_map)) return take_map;
+    if (has_place(h, take_map, key)) return take_map;
     size_t cap = grown(n, (size_t)n + 1);
     if (cap == 0) {
         mwl__drop(h, take_map);
         return mwl__heap_fail(h, MWL_E_TOO_BIG);
     }
-    if ((take_map.tag & MWL_OWNED) && m->rc == 1) { /* so it is the newest version, without room */
-        mwl__map *wider = mwl__heap_resize(h, m, mwl__map_size(m->cap), mwl__map_size(cap));
+    const bool own = m->keys->own;
+    const mwl__keys *shape = own ? NULL : mwl__shape_then(h, m->keys, n, key);
+    if ((take_map.tag & MWL_OWNED) && m->rc == 1 && n == m->cap && own == !shape) {
+        mwl__map *wider = widen(h, m, cap); /* it is the newest version, without room */
         if (!wider) {
             mwl__drop(h, take_map);
             return mwl_absent();
         }
-        wider->cap = (uint32_t)cap;
-        wider->units = mwl__map_units(cap);
-        wider->n_index = index_length(cap);
-        build_index(wider);
+        if (shape) wider->keys = (mwl__keys *)(uintptr_t)shape;
         return map_value(wider, n);
     }
-    mwl__map *copy = copied(h, m, n, cap);
-    mwl__drop(h, take_map);
-    return copy ? map_value(copy, n) : mwl_absent();
+    return moved(h, take_map, shape, cap);
 }
 
 /* ---- putting --------------------------------------------------------------------------------- */
+
+/* Stores a value at its place. At a limit it returns false, sets `why` and takes nothing over. */
+static bool fill(mwl_heap *h, mwl__map *m, mwl_value *place, mwl_value take_val) {
+    mwl_value old = *place;
+    *place = mwl_null(); /* weighs 1 */
+    if (mwl__weight_less(&m->weight, old, m->used - 1))
+        m->weight++;
+    else
+        weigh_again(m);
+    m->weight--;
+    uint16_t depth = m->depth;
+    deepen_again(h, m, mwl__value_depth(old));
+    if (!weigh(h, m, take_val)) {
+        *place = old;
+        m->depth = depth;
+        weigh_again(m);
+        return false;
+    }
+    *place = mwl__own(take_val);
+    mwl__drop(h, old);
+    return true;
+}
 
 /* Replaces the value at `pos`; the key stays. Takes over the map and the value. */
 static mwl_value replace(mwl_heap *h, mwl_value map, uint32_t pos, mwl_value val) {
@@ -339,16 +413,14 @@ static mwl_value replace(mwl_heap *h, mwl_value map, uint32_t pos, mwl_value val
     if ((map.tag & MWL_OWNED) && m->rc == 1) {
         if (m->used != n) cut(h, m, n);
     } else {
-        mwl__map *copy = copied(h, m, n, n);
-        mwl__drop(h, map);
-        if (!copy) {
+        map = moved(h, map, shape_of(m), n);
+        if (mwl_is_absent(map)) {
             mwl__drop(h, val);
-            return mwl_absent();
+            return map;
         }
-        m = copy;
-        map = map_value(copy, n);
+        m = mwl__as_map(map);
     }
-    if (mwl__map_fill(h, map, &m->member[pos].val, val)) return map;
+    if (fill(h, m, &m->val[pos], val)) return map;
     mwl__drop(h, val);
     mwl__drop(h, map);
     return mwl_absent();
@@ -371,7 +443,7 @@ mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_
      * upper bound, so this costs them a walk later and has no other effect. */
     if (mwl_value_kind(take_val) >= MWL_KIND_ARRAY) take_map = apart(h, take_map, take_val);
     if (mwl_is_absent(take_map)) goto refuse;
-    if (!has_room(take_map)) take_map = with_room(h, take_map);
+    if (!has_place(h, take_map, key)) take_map = with_place(h, take_map, key);
     if (mwl_is_absent(take_map)) goto refuse;
     take_map = mwl__own(take_map);
     mwl__map *m = mwl__as_map(take_map);
@@ -386,41 +458,6 @@ refuse:
     return mwl_absent();
 }
 
-mwl_value *mwl__map_slot(mwl_heap *h, mwl_value *map, mwl_value take_key) {
-    mwl__map *m = mwl__as_map(*map);
-    uint32_t pos = locate(m, m->used, take_key);
-    if (pos < m->used) {
-        mwl__drop(h, take_key);
-        return &m->member[pos].val;
-    }
-    append(m, take_key, mwl_null());
-    map->aux = m->used;
-    m->weight++;
-    return &m->member[pos].val;
-}
-
-bool mwl__map_fill(mwl_heap *h, mwl_value map, mwl_value *slot, mwl_value take_val) {
-    mwl__map *m = mwl__as_map(map);
-    mwl_value old = *slot;
-    *slot = mwl_null(); /* weighs 1 */
-    if (mwl__weight_less(&m->weight, old, m->used - 1))
-        m->weight++;
-    else
-        weigh_again(m);
-    m->weight--;
-    uint16_t depth = m->depth;
-    deepen_again(h, m, mwl__value_depth(old));
-    if (!weigh(h, m, take_val)) {
-        *slot = old;
-        m->depth = depth;
-        weigh_again(m);
-        return false;
-    }
-    *slot = mwl__own(take_val);
-    mwl__drop(h, old);
-    return true;
-}
-
 mwl_value mwl__map_extend(mwl_heap *h, mwl_value take_map, const mwl_value *take_pairs, size_t n,
                           bool distinct) {
     const mwl_value *pair = take_pairs, *end = take_pairs + 2 * n;
@@ -428,12 +465,12 @@ mwl_value mwl__map_extend(mwl_heap *h, mwl_value take_map, const mwl_value *take
         mwl__map *m = mwl__as_map(take_map);
         uint32_t used = m->used, pos = distinct ? used : locate(m, used, pair[0]);
         if (pos < used) {
-            if (!mwl__map_fill(h, take_map, &m->member[pos].val, pair[1])) break;
+            if (!fill(h, m, &m->val[pos], pair[1])) break;
             mwl__drop(h, pair[0]);
             continue;
         }
-        if (used == m->cap) {
-            take_map = with_room(h, take_map);
+        if (!has_place(h, take_map, pair[0])) {
+            take_map = with_place(h, take_map, pair[0]);
             if (mwl_is_absent(take_map)) break;
             m = mwl__as_map(take_map);
         }
@@ -447,57 +484,67 @@ mwl_value mwl__map_extend(mwl_heap *h, mwl_value take_map, const mwl_value *take
     return mwl_absent();
 }
 
+mwl_value mwl__map_of(mwl_heap *h, const mwl__keys *like, const mwl_value *take_pairs, size_t n) {
+    const mwl__keys *shape = like && !like->own ? like : mwl__shape(h, take_pairs, n, 2, true);
+    mwl__map *m = n ? map_alloc(h, shape, n) : NULL;
+    if (!m || !shape) {
+        mwl_value empty = m ? map_value(m, 0) : n ? mwl_absent() : mwl__map_new(h, 0);
+        return mwl__map_extend(h, empty, take_pairs, n, like != NULL);
+    }
+    const mwl_value *pair = take_pairs, *end = take_pairs + 2 * n;
+    for (; pair < end && weigh(h, m, pair[1]); pair += 2) append(m, pair[0], pair[1]);
+    if (pair == end) return map_value(m, (uint32_t)n);
+    for (; pair < end; pair += 2) mwl__drop(h, pair[1]);
+    mwl__drop(h, map_value(m, m->used));
+    return mwl_absent();
+}
+
 /* ---- looking up ------------------------------------------------------------------------------ */
 
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key) {
     const mwl__map *m = mwl__as_map(map);
+    const mwl__keys *k = m->keys;
     uint32_t n = map.aux;
-    if (m->n_index == 0) {
-        for (uint32_t i = 0; i < n; i++) {
-            const mwl__member *member = &m->member[i];
-            if (member->key.aux == str_key.aux && mwl_value_kind(member->key) == MWL_KIND_STRING &&
-                mwl__str_same(member->key, str_key))
-                return &member->val;
-        }
+    if (k->n_index == 0) {
+        for (uint32_t i = 0; i < n; i++)
+            if (k->key[i].aux == str_key.aux && mwl_value_kind(k->key[i]) == MWL_KIND_STRING &&
+                mwl__str_same(k->key[i], str_key))
+                return &m->val[i];
         return NULL;
     }
     uint32_t pos = locate(m, n, str_key);
-    return pos < n ? &m->member[pos].val : NULL;
+    return pos < n ? &m->val[pos] : NULL;
 }
 
 const mwl_value *mwl__map_find(mwl_value map, mwl_value any_key) {
     mwl_value key = as_key(any_key);
     if (mwl_is_absent(key)) return NULL;
     uint32_t pos = locate(mwl__as_map(map), map.aux, key);
-    return pos < map.aux ? &mwl__as_map(map)->member[pos].val : NULL;
+    return pos < map.aux ? &mwl__as_map(map)->val[pos] : NULL;
 }
 
-const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__member *other,
-                               uint32_t guess) {
-    if (same_key(map->member[guess].key, other->key)) return &map->member[guess].val;
-    uint32_t pos = locate(map, n, other->key);
-    return pos < n ? &map->member[pos].val : NULL;
+const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__map *other, uint32_t i) {
+    const mwl_value key = other->keys->key[i];
+    if (map->keys == other->keys || same_key(map->keys->key[i], key)) return &map->val[i];
+    uint32_t pos = locate(map, n, key);
+    return pos < n ? &map->val[pos] : NULL;
 }
 
-static bool same_text(const mwl__member *m, const char *key, size_t len, uint32_t hash) {
-    return m->key.aux == hash && mwl_value_kind(m->key) == MWL_KIND_STRING &&
-           mwl__as_str(m->key)->len == len && mwl__bytes_same(mwl__as_str(m->key)->s, key, len);
+static bool same_text(mwl_value k, const char *key, size_t len, uint32_t hash) {
+    return k.aux == hash && mwl_value_kind(k) == MWL_KIND_STRING && mwl__as_str(k)->len == len &&
+           mwl__bytes_same(mwl__as_str(k)->s, key, len);
 }
 
+/* The member with this text as its key, in a map with an index. */
 static APART const mwl_value *get_text(mwl_value map, const char *key, size_t len, uint32_t hash) {
     const mwl__map *m = mwl__as_map(map);
-    uint32_t n = map.aux;
-    if (m->n_index == 0) {
-        for (uint32_t i = 0; i < n; i++)
-            if (same_text(&m->member[i], key, len, hash)) return &m->member[i].val;
-        return NULL;
-    }
+    const mwl__keys *k = m->keys;
     const uint32_t *index = index_of(m);
-    uint32_t mask = m->n_index - 1;
-    uint32_t at = (m->keyed ? text_hash(key, len) : hash) & mask;
-    for (uint32_t steps = 0; index[at] && may_be_at(m, steps); steps++, at = (at + 1) & mask) {
+    uint32_t mask = k->n_index - 1;
+    uint32_t at = (k->keyed ? text_hash(key, len) : hash) & mask;
+    for (uint32_t steps = 0; index[at] && may_be_at(k, steps); steps++, at = (at + 1) & mask) {
         uint32_t i = index[at] - 1;
-        if (same_text(&m->member[i], key, len, hash)) return i < n ? &m->member[i].val : NULL;
+        if (same_text(k->key[i], key, len, hash)) return i < map.aux ? &m->val[i] : NULL;
     }
     return NULL;
 }
@@ -547,15 +594,16 @@ mwl_value mwl_object_get(mwl_value object, const char *key, size_t len) {
     if (mwl_value_kind(object) != MWL_KIND_OBJECT || (!key && len)) return mwl_absent();
     if (!len) key = "";
     const mwl__map *m = mwl__as_map(object);
-    if (m->n_index) {
+    const mwl__keys *k = m->keys;
+    if (k->n_index) {
         const mwl_value *v = get_text(object, key, len, mwl__str_hash(key, len));
         return v ? mwl__borrow(*v) : mwl_absent();
     }
-    for (const mwl__member *at = m->member, *end = at + object.aux; at < end; at++)
-        if (mwl_value_kind(at->key) == MWL_KIND_STRING && mwl__as_str(at->key)->len == len &&
-            mwl__bytes_same(mwl__as_str(at->key)->s, key,
+    for (uint32_t i = 0; i < object.aux; i++)
+        if (mwl_value_kind(k->key[i]) == MWL_KIND_STRING && mwl__as_str(k->key[i])->len == len &&
+            mwl__bytes_same(mwl__as_str(k->key[i])->s, key,
                             len)) /* few members: computing a hash would take longer */
-            return mwl__borrow(at->val);
+            return mwl__borrow(m->val[i]);
     return mwl_absent();
 }
 
@@ -567,8 +615,8 @@ mwl_value mwl_object_find(mwl_value object, mwl_value key) {
 
 bool mwl_object_at(mwl_value object, size_t i, mwl_value *key, mwl_value *value) {
     if (mwl_value_kind(object) != MWL_KIND_OBJECT || i >= object.aux) return false;
-    const mwl__member *member = &mwl__as_map(object)->member[i];
-    if (key) *key = mwl__map_key(member);
-    if (value) *value = mwl__borrow(member->val);
+    const mwl__map *m = mwl__as_map(object);
+    if (key) *key = mwl__map_key(m, (uint32_t)i);
+    if (value) *value = mwl__borrow(m->val[i]);
     return true;
 }

@@ -111,18 +111,23 @@ static void *open_grave(mwl_heap *h, void *p, uint32_t kind, void *doomed) {
     }
 }
 
-static inline void give_map(mwl_heap *h, mwl__map *m) {
-    if (m->units)
-        mwl__heap_give_units(h, m, m->units);
-    else
-        mwl__heap_give(h, m, mwl__map_size(m->cap));
+/* Frees a map with keys of its own; its members have been dropped before. Keys are no containers.
+ */
+APART static void give_keys(mwl_heap *h, mwl__map *m) {
+    for (uint32_t i = 0; i < m->used; i++) (void)release(h, &m->keys->key[i], NULL);
+    mwl__heap_give(h, m, mwl__map_size(m->cap, true));
 }
 
-static const mwl_value *end_of_map(const mwl__map *m) { return &m->member[m->used].key; }
+static inline void give_map(mwl_heap *h, mwl__map *m) {
+    if (m->keys->own)
+        give_keys(h, m);
+    else
+        mwl__heap_give_units(h, m, mwl__map_units(m->cap));
+}
 
-/* Frees a map and drops the keys and values from v on, which are one row. */
+/* Frees a map and drops its values from v on. */
 static void *open_map(mwl_heap *h, mwl__map *m, const mwl_value *v, void *doomed) {
-    for (const mwl_value *end = end_of_map(m); v != end; v++) doomed = release(h, v, doomed);
+    for (const mwl_value *end = m->val + m->used; v != end; v++) doomed = release(h, v, doomed);
     give_map(h, m);
     return doomed;
 }
@@ -132,12 +137,12 @@ static void open_all(mwl_heap *h, void *doomed) {
         void *p = doomed;
         uint32_t kind = *(uint32_t *)p;
         doomed = get_next(p);
-        doomed = kind == MWL_KIND_OBJECT ? open_map(h, p, &((mwl__map *)p)->member->key, doomed)
+        doomed = kind == MWL_KIND_OBJECT ? open_map(h, p, ((mwl__map *)p)->val, doomed)
                                          : open_grave(h, p, kind, doomed);
     }
 }
 
-/* The count of the key or value v of a map that is being freed is zero. */
+/* The count of the value v of a map that is being freed is zero. */
 APART static void destroy_from(mwl_heap *h, mwl__map *m, const mwl_value *v) {
     open_all(h, open_map(h, m, v + 1, lay(h, v, NULL)));
 }
@@ -178,16 +183,11 @@ void mwl__destroy(mwl_heap *h, mwl_value v) {
         defer(h, v);
         return;
     }
-    for (const mwl__member *at = m->member, *end = at + m->used; at != end; at++) {
-        if (dies(&at->key)) {
-            destroy_from(h, m, &at->key);
+    for (const mwl_value *at = m->val, *end = at + m->used; at != end; at++)
+        if (dies(at)) {
+            destroy_from(h, m, at);
             return;
         }
-        if (dies(&at->val)) {
-            destroy_from(h, m, &at->val);
-            return;
-        }
-    }
     give_map(h, m);
 }
 
@@ -216,8 +216,8 @@ static size_t release_some(mwl_heap *h, size_t n) {
         if (kind == MWL_KIND_ARRAY) {
             h->dead = release(h, &l->item[last], h->dead);
         } else {
-            h->dead = release(h, &m->member[last].key, h->dead);
-            h->dead = release(h, &m->member[last].val, h->dead);
+            if (m->keys->own) h->dead = release(h, &m->keys->key[last], h->dead);
+            h->dead = release(h, &m->val[last], h->dead);
         }
     }
     return n;
@@ -389,9 +389,10 @@ int mwl__equal_mixed(mwl_value a, mwl_value b) {
 /* Two containers that are compared. The left one is walked; in the right one the walk advances
  * along (arrays) or looks up keys (objects). */
 typedef struct pair {
-    const void *left, *left_end; /* mwl_value for arrays, mwl__member for objects */
-    const void *right;           /* arrays: the next mwl_value; objects: the mwl__map */
-    uint32_t n;                  /* members of an object; 0: these are arrays */
+    const mwl_value *left, *left_end;
+    const void *right;  /* arrays: the next mwl_value; objects: the mwl__map */
+    const mwl__map *of; /* objects: the left one; arrays: NULL */
+    uint32_t n;         /* members of an object */
 } pair;
 
 /* Of two optionals, the values inside are compared. */
@@ -407,11 +408,12 @@ static void open_pair(pair *p, mwl_value a, mwl_value b) {
         p->left = mwl__as_list(a)->item;
         p->left_end = mwl__as_list(a)->item + a.aux;
         p->right = mwl__as_list(b)->item;
-        p->n = 0;
+        p->of = NULL;
     } else {
-        p->left = mwl__as_map(a)->member;
-        p->left_end = mwl__as_map(a)->member + a.aux;
+        p->left = mwl__as_map(a)->val;
+        p->left_end = mwl__as_map(a)->val + a.aux;
         p->right = b.as.p;
+        p->of = a.as.p;
         p->n = b.aux;
     }
 }
@@ -419,18 +421,13 @@ static void open_pair(pair *p, mwl_value a, mwl_value b) {
 /* Finds the next two values to compare. Returns false if the right side does not have a key of the
  * left side. */
 static bool next_pair(pair *p, const mwl_value **a, const mwl_value **b) {
-    if (p->n == 0) {
-        *a = p->left;
+    *a = p->left++;
+    if (!p->of) {
         *b = p->right;
-        p->left = *a + 1;
         p->right = *b + 1;
         return true;
     }
-    const mwl__member *m = p->left;
-    p->left = m + 1;
-    *a = &m->val;
-    uint32_t guess = p->n - (uint32_t)((const mwl__member *)p->left_end - m);
-    *b = mwl__map_same(p->right, p->n, m, guess);
+    *b = mwl__map_same(p->right, p->n, p->of, (uint32_t)(*a - p->of->val));
     return *b != NULL;
 }
 
@@ -527,7 +524,7 @@ static bool reaches(mwl_value v, const void *buffer, size_t *left) {
             if (kind == MWL_KIND_ARRAY && i < mwl__as_list(v)->used)
                 v = mwl__as_list(v)->item[i];
             else if (kind == MWL_KIND_OBJECT && i < mwl__as_map(v)->used)
-                v = mwl__as_map(v)->member[i].val;
+                v = mwl__as_map(v)->val[i];
             else if (kind == MWL_KIND_OPTIONAL && i == 0)
                 v = mwl_optional_get(v);
             else

@@ -29,9 +29,10 @@
  *
  * An array is a length and a buffer, which several versions share. The newest version (its length
  * equals `used`) may use the next free place. Objects work in the same way; a buffer never holds
- * the same key twice. If only one counted reference to a buffer is left, there is only one version:
- * what lies beyond its length is dropped before it grows. Buffers of immortal containers are never
- * written. Empty containers need no heap. */
+ * the same key twice. Their keys are apart from their values (mwl__keys). If only one counted
+ * reference to a buffer is left, there is only one version: what lies beyond its length is dropped
+ * before it grows. Buffers of immortal containers are never written. Empty containers need no heap.
+ */
 #ifndef MWL_VALUE_H
 #define MWL_VALUE_H
 
@@ -64,22 +65,28 @@ typedef struct mwl__list {
     mwl_value item[];
 } mwl__list;
 
-typedef struct mwl__member {
-    mwl_value key; /* STRING with its hash in aux, or INT, UINT, BOOL with a hash of the value in
-                      aux. Read it with mwl__map_key, which clears that hash */
-    mwl_value val;
-} mwl__member;
+/* The keys of an object, in their order. Either a shape (shape.c), which many objects share and
+ * which lives as long as its heap, or the keys of one buffer alone (`own`), which are behind its
+ * values. An object of n members has the first n of them. */
+typedef struct mwl__keys {
+    uint32_t n_index; /* a power of two; 0: they are few and are scanned, as those of a shape. Else
+                         uint32_t index[n_index] follows key[cap]; it holds positions + 1 */
+    uint16_t reach;   /* no key is more than this many steps from its place in the index */
+    uint8_t n;        /* the keys of a shape */
+    bool own : 1;
+    bool keyed : 1; /* the index uses hashes with the secret, not those stored in the keys */
+    bool fixed : 1; /* a shape of the library, which is never written */
+    struct mwl__keys *next; /* the shape that last followed this one, with one key more; or NULL */
+    mwl_value key[]; /* STRING with its hash in aux, or INT, UINT, BOOL with a hash of the value in
+                        aux. Read it with mwl__map_key, which clears that hash */
+} mwl__keys;
 
 typedef struct mwl__map {
     uint32_t rc, used, cap;
     uint16_t depth, odd;
     uint64_t weight;
-    uint32_t n_index; /* a power of two; 0 for a small map, which is scanned. uint32_t
-                         index[n_index] follows member[cap]; it holds positions + 1 */
-    uint16_t reach;   /* no member is more than this many steps from its place in the index */
-    uint8_t units;    /* of the heap: the size of a small buffer (mwl__map_units); else 0 */
-    bool keyed;       /* the index uses hashes with the secret, not those stored in the keys */
-    mwl__member member[];
+    mwl__keys *keys;
+    mwl_value val[];
 } mwl__map;
 
 typedef struct mwl__box {
@@ -127,10 +134,11 @@ struct mwl_heap {
     void *free_list[MWL__SMALL / 16 + 1];
     struct mwl__chunk *chunks;
     char *bump, *bump_end;
-    struct mwl__atoms *atoms; /* member names (atoms.c); NULL before the first */
-    bool shares_names;        /* names of data are atoms too */
-    mwl_value *literals;      /* of mwl__literal; NULL: they are not kept */
-    struct mwl__made *made;   /* values made of literals alone; NULL: they are not kept */
+    struct mwl__atoms *atoms;   /* member names (atoms.c); NULL before the first */
+    struct mwl__shapes *shapes; /* keys that objects share (shape.c); NULL before the first */
+    bool shares_names;          /* names of data are atoms too */
+    mwl_value *literals;        /* of mwl__literal; NULL: they are not kept */
+    struct mwl__made *made;     /* values made of literals alone; NULL: they are not kept */
     /* What is dead and not freed yet (mwl__heap_release), and the weight from which a container is
      * put there instead of being freed at once; UINT64_MAX: none is. */
     void *dead, *dead_blocks;
@@ -474,7 +482,8 @@ static inline int mwl__str_equal_fast(mwl_value a, mwl_value b) {
 /* ---- arrays (list.c) and objects (map.c) ----------------------------------------------------- */
 
 size_t mwl__list_size(size_t cap); /* bytes of a buffer */
-size_t mwl__map_size(size_t cap);
+/* Bytes of a buffer; own: with keys of its own. */
+size_t mwl__map_size(size_t cap, bool own);
 mwl_value mwl__list_new(mwl_heap *h, size_t cap);
 /* Returns the units of a buffer for n elements; 0: it is not a small one, or beyond the limit. */
 static inline uint32_t mwl__list_units(uint32_t n) {
@@ -494,51 +503,45 @@ mwl_value mwl__list_extend(mwl_heap *h, mwl_value take_list, const mwl_value *ta
 mwl_value mwl__list_fit(mwl_heap *h, mwl_value take_list);
 
 mwl_value mwl__map_new(mwl_heap *h, size_t cap);
-/* Returns the units of a buffer for n members that has no index; 0: it has one, or is too large. */
-static inline uint8_t mwl__map_units(size_t n) {
-    size_t size = sizeof(mwl__map) + n * sizeof(mwl__member);
-    return n < MWL_INDEX_FROM && size <= MWL__SMALL ? (uint8_t)((size + 15u) >> 4) : 0;
+/* Returns the units of a buffer for n members whose keys are a shape. */
+static inline uint32_t mwl__map_units(uint32_t n) {
+    return (uint32_t)((sizeof(mwl__map) + 15u) / 16u) + n;
 }
-/* A buffer for n members (fewer than MWL_INDEX_FROM). The caller fills it and sets used, weight,
- * depth and odd. Returns NULL and sets `why` if out of memory. */
-static inline mwl__map *mwl__map_bare(mwl_heap *h, uint32_t n) {
-    mwl__map *m = mwl__heap_take(h, sizeof *m + n * sizeof *m->member);
+_Static_assert((sizeof(mwl__map) + 15u) / 16u + MWL_INDEX_FROM <= MWL__SMALL / 16u,
+               "an object with a shape is a small block");
+/* A buffer of n members with these keys. The caller fills it and sets used, weight, depth and odd.
+ * Returns NULL and sets `why` if out of memory. */
+static inline mwl__map *mwl__map_bare(mwl_heap *h, const mwl__keys *shape, uint32_t n) {
+    mwl__map *m = mwl__heap_take(h, sizeof *m + n * sizeof *m->val);
     if (!m) return NULL;
     m->rc = 1;
     m->cap = n;
-    m->n_index = 0;
-    m->units = mwl__map_units(n);
-    m->reach = 0;
-    m->keyed = false;
+    m->keys = (mwl__keys *)(uintptr_t)shape;
     return m;
 }
 mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_value take_val);
-/* No later version grows in its buffer: for a map that is kept beyond the run that made it, which
- * would keep with it what a run adds. */
-static inline void mwl__map_close(mwl_value map) { mwl__as_map(map)->cap = mwl__as_map(map)->used; }
+/* Is there no room behind the last member? Then no later version grows in its buffer, and the map
+ * can be kept beyond the run that made it without keeping what a run adds. */
+static inline bool mwl__map_is_full(mwl_value map) { return mwl__as_map(map)->cap == map.aux; }
 /* Returns a pointer to the member's value, or NULL. The string form needs a STRING key (hash in
  * aux). */
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key);
 const mwl_value *mwl__map_find(mwl_value map, mwl_value any_key); /* numeric keys across kinds */
-/* Looks up the key of a member of another map among the first n members of `map`. `guess` (below n)
- * is its position if both maps were built in the same way. */
-const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__member *other,
-                               uint32_t guess);
+/* Looks up key i of another map among the first n members of `map`. It is at the same place if both
+ * were built in the same way. */
+const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__map *other, uint32_t i);
 /* Returns the key of a member, lent, without the hash that non-string keys have in aux. */
-static inline mwl_value mwl__map_key(const mwl__member *m) {
-    mwl_value k = mwl__borrow(m->key);
+static inline mwl_value mwl__map_key(const mwl__map *m, uint32_t i) {
+    mwl_value k = mwl__borrow(m->keys->key[i]);
     if (mwl_value_kind(k) != MWL_KIND_STRING) k.aux = 0;
     return k;
 }
-/* For builders that own a new map with room. The first returns the place for the value of a string
- * key; a new member is null. The second stores a value there; at a limit it returns false, sets
- * `why` and takes nothing over. */
-mwl_value *mwl__map_slot(mwl_heap *h, mwl_value *map, mwl_value take_key);
-bool mwl__map_fill(mwl_heap *h, mwl_value map, mwl_value *slot, mwl_value take_val);
-/* For builders that own the only version of a map: adds n members, given as string keys and values
- * in turn, all counted. The value of a key that the map has already is replaced; `distinct`: it is
- * known that there is no such key. Returns absent, with `why`, at a limit or if out of memory; the
- * map and the members are dropped then. */
+/* A new map of n members, given as string keys and values in turn, all counted. like: its first n
+ * keys are these; or NULL. If a key comes again, the later value replaces the earlier one. Returns
+ * absent, with `why`, at a limit or if out of memory; the members are dropped then. */
+mwl_value mwl__map_of(mwl_heap *h, const mwl__keys *like, const mwl_value *take_pairs, size_t n);
+/* The same for a builder that owns the only version of a map: adds the members to it. distinct: it
+ * is known that no key comes again. The map is dropped too if it returns absent. */
 mwl_value mwl__map_extend(mwl_heap *h, mwl_value take_map, const mwl_value *take_pairs, size_t n,
                           bool distinct);
 

@@ -11,9 +11,9 @@
 #include "vm/value/value.h"
 #include "vm/base/wide.h"
 
-/* A container that is being hashed. Objects are walked as rows of keys and values in turn. */
+/* A container that is being hashed. Of an object, keys and values are walked in turn. */
 typedef struct level {
-    const mwl_value *at, *end;
+    const mwl_value *at, *end, *next_key;
     uint64_t hash; /* of what was walked */
     uint64_t key;  /* in an object: the hash of the key whose value comes next */
     bool is_object, key_done;
@@ -60,7 +60,11 @@ static bool open_level(uint64_t secret, mwl_value v, level *l) {
     size_t n = 1;
     switch (mwl_value_kind(v)) {
     case MWL_KIND_ARRAY: l->at = mwl__as_list(v)->item, n = v.aux; break;
-    case MWL_KIND_OBJECT: l->at = &mwl__as_map(v)->member[0].key, n = (size_t)v.aux * 2; break;
+    case MWL_KIND_OBJECT:
+        l->at = mwl__as_map(v)->val;
+        l->next_key = mwl__as_map(v)->keys->key;
+        n = v.aux;
+        break;
     case MWL_KIND_OPTIONAL:
         if (!v.as.p) return false;
         l->at = &mwl__as_box(v)->v;
@@ -86,11 +90,15 @@ static void enter(level *l, uint64_t part) {
     l->key_done = !l->key_done;
 }
 
+static mwl_value next_part(level *l) {
+    return l->is_object && !l->key_done ? *l->next_key++ : *l->at++;
+}
+
 mwl_status mwl__value_hash(uint64_t secret, mwl_value v, uint64_t *fuel, uint64_t *hash) {
     level stack[MWL_DEPTH_LIMIT];
     size_t depth = 0;
     uint64_t left = fuel ? *fuel : UINT64_MAX;
-    for (;; v = *stack[depth - 1].at++) {
+    for (;; v = next_part(&stack[depth - 1])) {
         uint64_t cost = 1 + bytes_of(v) / 8;
         if (left < cost) {
             if (fuel) *fuel = 0;

@@ -52,11 +52,17 @@ static inline bool mwl__word_is(mwl_value string, mwl__word w) { /* a STRING */
 }
 /* Returns a member of an object, lent, or absent; also absent if v is not an object. */
 mwl_value mwl__word_get(mwl_value object, mwl__word name);
-#define MWL__WORDS_ROOM 6u
-/* Makes an object of n members with distinct names and room for `room` members, at most the number
- * above. Takes over the values. Returns absent, with `why`, if one of them is absent, if out of
- * memory, or at a limit. */
-mwl_value mwl__words_object(mwl_heap *h, size_t room, size_t n, const mwl__word *names,
-                            const mwl_value *take);
+/* Shapes of words: of Results, and of failures by what follows type and code. */
+typedef enum mwl__words_shape {
+    MWL_SHAPE_SUCCESS,             /* type, value */
+    MWL_SHAPE_FAILURE,             /* type, code, message, details, previous */
+    MWL_SHAPE_FAILURE_NO_DETAILS,  /* type, code, message, previous */
+    MWL_SHAPE_FAILURE_NO_MESSAGE,  /* type, code, details, previous */
+    MWL_SHAPE_FAILURE_OF_PREVIOUS, /* type, code, previous */
+    MWL_SHAPE_COUNT
+} mwl__words_shape;
+/* Makes an object of the first n members of a shape, without room for more. Takes over the values.
+ * Returns absent, with `why`, if one of them is absent, if out of memory, or at a limit. */
+mwl_value mwl__words_object(mwl_heap *h, mwl__words_shape shape, size_t n, const mwl_value *take);
 
 #endif
