@@ -111,10 +111,15 @@ UTEST(versions, of_lists) {
     ASSERT_FALSE(f.wrong);
 }
 
-/* Keys: a string, an int or a uint by their number; every fourth hash is the same, as if forged. */
+/* What the keys of a history are: names that objects share (shape.h), others, or both. */
+static enum { OTHERS, NAMES, BOTH } keys;
+
+/* Other keys: a string, an int or a uint by their number; every fourth hash is the same, as if
+ * forged. */
 static mwl_value key_of(mwl_heap *h, int k) {
     char text[16];
     int len = snprintf(text, sizeof text, "k%d", k);
+    if (keys == NAMES || (keys == BOTH && k % 2)) return mwl__key(h, text, (size_t)len);
     if (k % 5 == 3) return mwl_int(k);
     if (k % 5 == 4) return mwl_uint((uint64_t)k);
     if (k % 4 == 0) return mwl__str_new_hashed(h, text, (size_t)len, 7);
@@ -152,7 +157,8 @@ static bool map_agrees(mwl_heap *h, const struct model *m) {
     return mwl__value_weight(m->v) >= weight;
 }
 
-UTEST(versions, of_maps) {
+/* The longest map of a history, which is begun anew now and then. */
+static void play_maps(int *utest_result, int longest) {
     begin();
     struct faulty f;
     mwl_alloc a = faulty_alloc(&f);
@@ -164,6 +170,7 @@ UTEST(versions, of_maps) {
         struct model *from = &model[draw(VERSIONS)], *to = &model[draw(VERSIONS)];
         static struct model next;
         int k = (int)draw(KEYS);
+        if (from->n >= longest) k = from->key[draw((uint32_t)from->n)];
         next = *from;
         switch (draw(7)) {
         case 0:
@@ -202,6 +209,23 @@ UTEST(versions, of_maps) {
     mwl_heap_free(h);
     ASSERT_EQ(f.live_blocks, (size_t)0);
     ASSERT_FALSE(f.wrong);
+}
+
+UTEST(versions, of_maps) {
+    keys = OTHERS;
+    play_maps(utest_result, KEYS);
+}
+
+UTEST(versions, of_maps_with_names) {
+    keys = NAMES;
+    play_maps(utest_result, 3); /* their shapes come again */
+    play_maps(utest_result, MWL_INDEX_FROM);
+}
+
+UTEST(versions, of_maps_with_names_and_other_keys) {
+    keys = BOTH;
+    play_maps(utest_result, 6);
+    play_maps(utest_result, KEYS);
 }
 
 UTEST_MAIN()
