@@ -153,7 +153,7 @@ static inline const uint32_t *props_patterns(const uint32_t *t) {
 /* `properties`, `patternProperties`, `additionalProperties` and `required` in one pass: names in a
  * value are distinct, so it is enough to count the required ones. */
 static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v) {
-    const mwl__map *m = mwl__as_map(v);
+    const mwl_value *const keys = mwl__as_map(v)->keys->key, *const vals = mwl__as_map(v)->val;
     const uint32_t n_patterns = t[MWL__PROPS_PATTERNS], rest = t[MWL__PROPS_REST];
     const uint32_t *guess = t + MWL__PROPS_SLOTS + (1u << (32 - t[MWL__PROPS_SHIFT]));
     const uint32_t *const end = guess + (size_t)t[MWL__PROPS_ENTRIES] * MWL__ENTRY_SIZE;
@@ -161,7 +161,7 @@ static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v)
     if (v.aux < required) return false;
     uint32_t i = 0;
     for (; i < v.aux; i++) {
-        const mwl_value key = m->keys->key[i];
+        const mwl_value key = keys[i];
         const uint32_t *entry = guess; /* members usually have the order of their declarations */
         if (guess == end || guess[MWL__ENTRY_HASH] != key.aux ||
             mwl_value_kind(key) != MWL_KIND_STRING ||
@@ -172,7 +172,7 @@ static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v)
             guess = entry + MWL__ENTRY_SIZE;
             required -= entry[MWL__ENTRY_REQUIRED];
             if (entry[MWL__ENTRY_NODE] != NONE) {
-                if (!mwl__schema_run(e, entry[MWL__ENTRY_NODE], m->val[i])) goto refused;
+                if (!mwl__schema_run(e, entry[MWL__ENTRY_NODE], vals[i])) goto refused;
                 named = true;
             }
         }
@@ -184,10 +184,10 @@ static APART bool run_props(mwl__schema_eval *e, const uint32_t *t, mwl_value v)
                     continue;
                 }
                 named = true;
-                if (!mwl__schema_run(e, p[1], m->val[i])) goto refused;
+                if (!mwl__schema_run(e, p[1], vals[i])) goto refused;
             }
         }
-        if (!named && rest != NONE && !mwl__schema_run(e, rest, m->val[i])) goto refused;
+        if (!named && rest != NONE && !mwl__schema_run(e, rest, vals[i])) goto refused;
     }
     return charge(e, v.aux / 4) && required == 0;
 refused: /* what was looked at is charged too */

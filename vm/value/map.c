@@ -70,36 +70,46 @@ static uint32_t mixed(uint64_t u) {
     return (uint32_t)(u >> 32);
 }
 
-/* Returns a key in the form in which members store it: its hash is in aux, and an int and a uint of
- * equal value have the same hash. Returns absent if the value cannot be a key (or, for a lookup,
- * cannot equal a key). */
-static mwl_value as_key(mwl_value k) {
+/* as_key() of what is not a string. */
+static APART mwl_value other_key(mwl_value k) {
     switch (mwl_value_kind(k)) {
-    case MWL_KIND_STRING: return k;
     case MWL_KIND_BOOL: k.aux = mixed(0x5bd1e995u + k.as.u); return k;
     case MWL_KIND_UINT:
     case MWL_KIND_INT: k.aux = mixed(k.as.u); return k;
     case MWL_KIND_NUMBER: {
         double d = k.as.d;
         if (d >= -9223372036854775808.0 && d < 9223372036854775808.0 && (double)(int64_t)d == d)
-            return as_key(mwl_int((int64_t)d));
+            return other_key(mwl_int((int64_t)d));
         if (d >= 9223372036854775808.0 && d < 18446744073709551616.0)
-            return as_key(mwl_uint((uint64_t)d)); /* every double this large is an integer */
+            return other_key(mwl_uint((uint64_t)d)); /* every double this large is an integer */
         return mwl_absent();
     }
     default: return mwl_absent();
     }
 }
 
-static bool same_key(mwl_value a, mwl_value b) { /* both from as_key */
-    if (a.aux != b.aux) return false;
-    uint32_t x = mwl_value_kind(a), y = mwl_value_kind(b);
-    if (x == MWL_KIND_STRING) return y == MWL_KIND_STRING && mwl__str_same(a, b);
-    if (a.as.u != b.as.u) return false;
+/* Returns a key in the form in which members store it: its hash is in aux, and an int and a uint of
+ * equal value have the same hash. Returns absent if the value cannot be a key (or, for a lookup,
+ * cannot equal a key). */
+static inline mwl_value as_key(mwl_value k) {
+    return mwl_value_kind(k) == MWL_KIND_STRING ? k : other_key(k);
+}
+
+/* Are two keys with the same hash the same? They are not both strings. */
+static APART bool same_hashed(const mwl_value *a, const mwl_value *b) {
+    uint32_t x = mwl_value_kind(*a), y = mwl_value_kind(*b);
+    if (x == MWL_KIND_STRING || y == MWL_KIND_STRING || a->as.u != b->as.u) return false;
     if (x == y) return true;
-    if (x == MWL_KIND_BOOL || y == MWL_KIND_BOOL || y == MWL_KIND_STRING) return false;
-    return a.as.i >=
+    if (x == MWL_KIND_BOOL || y == MWL_KIND_BOOL) return false;
+    return a->as.i >=
            0; /* an int and a uint with the same bits: the same number unless the int is negative */
+}
+
+static inline bool same_key(const mwl_value *a, const mwl_value *b) { /* both from as_key */
+    if (a->aux != b->aux) return false;
+    if (mwl_value_kind(*a) != MWL_KIND_STRING || mwl_value_kind(*b) != MWL_KIND_STRING)
+        return same_hashed(a, b);
+    return a->as.p == b->as.p || mwl__str_same_text(a->as.p, b->as.p);
 }
 
 /* Return the hash that the index of a map under attack uses. */
@@ -165,20 +175,23 @@ static bool may_be_at(const mwl__keys *k, uint32_t steps) {
     return steps <= k->reach || k->reach == UINT16_MAX;
 }
 
-/* Returns the position of a key (from as_key) among the first n members, or n. */
-static inline uint32_t locate(const mwl__map *m, uint32_t n, mwl_value key) {
+/* locate() with an index. */
+static inline uint32_t probe(const mwl__map *m, uint32_t n, const mwl_value *key) {
     const mwl__keys *k = m->keys;
-    if (k->n_index == 0) {
-        for (uint32_t i = 0; i < n; i++)
-            if (same_key(k->key[i], key)) return i;
-        return n;
-    }
     const uint32_t *index = index_of(m);
-    uint32_t mask = k->n_index - 1, at = index_hash(k, key) & mask;
+    uint32_t mask = k->n_index - 1, at = index_hash(k, *key) & mask;
     for (uint32_t steps = 0; index[at] && may_be_at(k, steps); steps++, at = (at + 1) & mask) {
         uint32_t i = index[at] - 1;
-        if (same_key(k->key[i], key)) return i < n ? i : n;
+        if (same_key(&k->key[i], key)) return i < n ? i : n;
     }
+    return n;
+}
+
+/* Returns the position of a key (from as_key) among the first n members, or n. */
+static inline uint32_t locate(const mwl__map *m, uint32_t n, const mwl_value *key) {
+    if (m->keys->n_index) return probe(m, n, key);
+    for (uint32_t i = 0; i < n; i++)
+        if (same_key(&m->keys->key[i], key)) return i;
     return n;
 }
 
@@ -259,23 +272,41 @@ static void cut(mwl_heap *h, mwl__map *m, uint32_t n) {
     if (!known) weigh_again(m);
 }
 
-static bool weigh(mwl_heap *h, mwl__map *m, mwl_value val) {
+static APART bool weigh_rare(mwl_heap *h, mwl__map *m, mwl_value val) {
     mwl_status status = mwl__value_weigh(val, &m->depth, &m->odd, &m->weight);
     if (status < 0) h->why = status;
     return status == MWL_OK;
 }
 
-/* Adds a member to a buffer with a place for it. Of a shape this key is the next one already. */
-static void append(mwl__map *m, mwl_value take_key, mwl_value take_val) {
-    const uint32_t pos = m->used++;
-    m->val[pos] = take_val;
-    if (!m->keys->own) return;
-    if (mwl_value_kind(take_key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
-    m->keys->key[pos] = take_key;
+static inline bool weigh(mwl_heap *h, mwl__map *m, const mwl_value *val) {
+    return mwl__value_weigh_fast(val, (mwl__list *)(void *)m) || weigh_rare(h, m, *val);
+}
+
+/* *to := *take, with a count of its own. */
+static inline void take_in(mwl_value *to, const mwl_value *take) {
+    if ((take->tag & (MWL_HEAP | MWL_OWNED)) == MWL_HEAP) {
+        ++*(uint32_t *)take->as.p;
+        mwl__move_owned(to, take);
+    } else {
+        mwl__move(to, take);
+    }
+}
+
+/* A buffer's own key of the newest member. */
+static void append_key(mwl__map *m, uint32_t pos, const mwl_value *take_key) {
+    if (mwl_value_kind(*take_key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
+    take_in(&m->keys->key[pos], take_key);
     if (m->keys->n_index && enter(m, pos) > FLOODED && !m->keys->keyed) {
         m->keys->keyed = true;
         (void)enter_all(m);
     }
+}
+
+/* Adds a member to a buffer with a place for it. Of a shape this key is the next one already. */
+static inline void append(mwl__map *m, const mwl_value *take_key, const mwl_value *take_val) {
+    const uint32_t pos = m->used++;
+    take_in(&m->val[pos], take_val);
+    if (m->keys->own) append_key(m, pos, take_key);
 }
 
 static void copy_key(mwl__map *m, uint32_t i, const mwl_value *key) {
@@ -297,8 +328,8 @@ static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, const mwl
         }
         if (!shape) copy_key(m, i, &from->keys->key[i]);
         m->val[i] = mwl__keep(from->val[i]);
-        (void)weigh(h, m,
-                    from->val[i]); /* cannot fail: it is not more than what was within the limits */
+        (void)weigh(
+            h, m, &from->val[i]); /* cannot fail: it is not more than what was within the limits */
         m->used++;
     }
     build_index(m);
@@ -318,7 +349,7 @@ static mwl_value moved(mwl_heap *h, mwl_value take_map, const mwl__keys *shape, 
 
 /* Returns the map; in a new buffer if the value to be added may contain a version of its present
  * buffer. */
-static mwl_value apart(mwl_heap *h, mwl_value take_map, mwl_value added) {
+static APART mwl_value apart(mwl_heap *h, mwl_value take_map, mwl_value added) {
     const mwl__map *m = mwl__as_map(take_map);
     uint32_t n = take_map.aux;
     if (!(take_map.tag & MWL_HEAP) || m->used != n || ((take_map.tag & MWL_OWNED) && m->rc == 1) ||
@@ -350,10 +381,10 @@ static inline bool next_key(mwl_heap *h, mwl__map *m, uint32_t n, mwl_value key)
 }
 
 /* Is it the newest version of a buffer with a place for this key? */
-static inline bool has_place(mwl_heap *h, mwl_value map, mwl_value key) {
-    mwl__map *m = mwl__as_map(map);
-    return (map.tag & MWL_HEAP) && m->used == map.aux && map.aux < m->cap &&
-           (m->keys->own || next_key(h, m, map.aux, key));
+static inline bool has_place(mwl_heap *h, const mwl_value *map, const mwl_value *key) {
+    mwl__map *m = map->as.p;
+    return (map->tag & MWL_HEAP) && m->used == map->aux && map->aux < m->cap &&
+           (m->keys->own || next_key(h, m, map->aux, *key));
 }
 
 /* Returns the map as the newest version of a buffer with a place for this key. */
@@ -362,7 +393,7 @@ static APART mwl_value with_place(mwl_heap *h, mwl_value take_map, mwl_value key
     mwl__map *m = mwl__as_map(take_map);
     uint32_t n = take_map.aux;
     if ((take_map.tag & MWL_HEAP) && m->used != n && m->rc == 1) cut(h, m, n);
-    if (has_place(h, take_map, key)) return take_map;
+    if (has_place(h, &take_map, &key)) return take_map;
     size_t cap = grown(n, (size_t)n + 1);
     if (cap == 0) {
         mwl__drop(h, take_map);
@@ -395,7 +426,7 @@ static bool fill(mwl_heap *h, mwl__map *m, mwl_value *place, mwl_value take_val)
     m->weight--;
     uint16_t depth = m->depth;
     deepen_again(h, m, mwl__value_depth(old));
-    if (!weigh(h, m, take_val)) {
+    if (!weigh(h, m, &take_val)) {
         *place = old;
         m->depth = depth;
         weigh_again(m);
@@ -407,7 +438,7 @@ static bool fill(mwl_heap *h, mwl__map *m, mwl_value *place, mwl_value take_val)
 }
 
 /* Replaces the value at `pos`; the key stays. Takes over the map and the value. */
-static mwl_value replace(mwl_heap *h, mwl_value map, uint32_t pos, mwl_value val) {
+static APART mwl_value replace(mwl_heap *h, mwl_value map, uint32_t pos, mwl_value val) {
     mwl__map *m = mwl__as_map(map);
     uint32_t n = map.aux;
     if ((map.tag & MWL_OWNED) && m->rc == 1) {
@@ -426,36 +457,57 @@ static mwl_value replace(mwl_heap *h, mwl_value map, uint32_t pos, mwl_value val
     return mwl_absent();
 }
 
-mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_value take_val) {
-    mwl_value key = as_key(take_key);
-    if (mwl_is_absent(take_map) || mwl_is_absent(take_val) || mwl_is_absent(key) ||
-        mwl_value_kind(take_key) == MWL_KIND_NUMBER) {
-        if (!mwl_is_absent(take_map) && !mwl_is_absent(take_val) && !mwl_is_absent(take_key))
-            h->why = MWL_E_USAGE;
-        goto refuse;
-    }
-    uint32_t pos = locate(mwl__as_map(take_map), take_map.aux, key);
-    if (pos < take_map.aux) {
-        mwl__drop(h, take_key);
-        return replace(h, take_map, pos, take_val);
+/* Something is absent, is not a key, or does not fit: `why` says so. */
+static APART void refuse(mwl_heap *h, mwl_value *map, mwl_value take_key, mwl_value take_val) {
+    mwl__drop(h, *map);
+    mwl__drop(h, take_key);
+    mwl__drop(h, take_val);
+    *map = mwl_absent();
+}
+
+/* key: take_key in the form of as_key. */
+static inline void put(mwl_heap *h, mwl_value *map, const mwl_value *key, const mwl_value *take_key,
+                       const mwl_value *take_val) {
+    const uint32_t n = map->aux, pos = locate(map->as.p, n, key);
+    if (pos < n) {
+        mwl__drop(h, *take_key);
+        *map = replace(h, *map, pos, *take_val);
+        return;
     }
     /* A key that is not a string sets `odd` for older versions of this buffer too. `odd` is only an
      * upper bound, so this costs them a walk later and has no other effect. */
-    if (mwl_value_kind(take_val) >= MWL_KIND_ARRAY) take_map = apart(h, take_map, take_val);
-    if (mwl_is_absent(take_map)) goto refuse;
-    if (!has_place(h, take_map, key)) take_map = with_place(h, take_map, key);
-    if (mwl_is_absent(take_map)) goto refuse;
-    take_map = mwl__own(take_map);
-    mwl__map *m = mwl__as_map(take_map);
-    if (!weigh(h, m, take_val)) goto refuse;
-    append(m, mwl__own(key), mwl__own(take_val));
-    take_map.aux++;
-    return take_map;
-refuse:
-    mwl__drop(h, take_map);
-    mwl__drop(h, take_key);
-    mwl__drop(h, take_val);
-    return mwl_absent();
+    if (mwl_value_kind(*take_val) >= MWL_KIND_ARRAY) *map = apart(h, *map, *take_val);
+    if (!mwl_is_absent(*map) && !has_place(h, map, key)) *map = with_place(h, *map, *key);
+    if (mwl_is_absent(*map) || !weigh(h, map->as.p, take_val)) {
+        refuse(h, map, *take_key, *take_val);
+        return;
+    }
+    append(map->as.p, key, take_val);
+    if (!(map->tag & MWL_OWNED)) *map = mwl__own(*map);
+    map->aux = n + 1;
+}
+
+/* Something is absent, or the key is not a string. */
+static APART void put_other(mwl_heap *h, mwl_value *map, mwl_value take_key, mwl_value take_val) {
+    const mwl_value key = as_key(take_key);
+    bool all = !mwl_is_absent(*map) && !mwl_is_absent(take_key) && !mwl_is_absent(take_val);
+    if (all && (mwl_is_absent(key) || mwl_value_kind(take_key) == MWL_KIND_NUMBER)) {
+        h->why = MWL_E_USAGE;
+        all = false;
+    }
+    if (all)
+        put(h, map, &key, &take_key, &take_val);
+    else
+        refuse(h, map, take_key, take_val);
+}
+
+void mwl__map_add(mwl_heap *h, mwl_value *map, const mwl_value *take_key,
+                  const mwl_value *take_val) {
+    if (mwl_value_kind(*take_key) != MWL_KIND_STRING || mwl_is_absent(*map) ||
+        mwl_is_absent(*take_val))
+        put_other(h, map, *take_key, *take_val);
+    else
+        put(h, map, take_key, take_key, take_val);
 }
 
 mwl_value mwl__map_extend(mwl_heap *h, mwl_value take_map, const mwl_value *take_pairs, size_t n,
@@ -463,19 +515,19 @@ mwl_value mwl__map_extend(mwl_heap *h, mwl_value take_map, const mwl_value *take
     const mwl_value *pair = take_pairs, *end = take_pairs + 2 * n;
     for (; pair < end && !mwl_is_absent(take_map); pair += 2) {
         mwl__map *m = mwl__as_map(take_map);
-        uint32_t used = m->used, pos = distinct ? used : locate(m, used, pair[0]);
+        uint32_t used = m->used, pos = distinct ? used : locate(m, used, &pair[0]);
         if (pos < used) {
             if (!fill(h, m, &m->val[pos], pair[1])) break;
             mwl__drop(h, pair[0]);
             continue;
         }
-        if (!has_place(h, take_map, pair[0])) {
+        if (!has_place(h, &take_map, &pair[0])) {
             take_map = with_place(h, take_map, pair[0]);
             if (mwl_is_absent(take_map)) break;
             m = mwl__as_map(take_map);
         }
-        if (!weigh(h, m, pair[1])) break;
-        append(m, pair[0], pair[1]);
+        if (!weigh(h, m, &pair[1])) break;
+        append(m, &pair[0], &pair[1]);
         take_map.aux++;
     }
     if (pair == end) return take_map;
@@ -492,7 +544,7 @@ mwl_value mwl__map_of(mwl_heap *h, const mwl__keys *like, const mwl_value *take_
         return mwl__map_extend(h, empty, take_pairs, n, like != NULL);
     }
     const mwl_value *pair = take_pairs, *end = take_pairs + 2 * n;
-    for (; pair < end && weigh(h, m, pair[1]); pair += 2) append(m, pair[0], pair[1]);
+    for (; pair < end && weigh(h, m, &pair[1]); pair += 2) append(m, &pair[0], &pair[1]);
     if (pair == end) return map_value(m, (uint32_t)n);
     for (; pair < end; pair += 2) mwl__drop(h, pair[1]);
     mwl__drop(h, map_value(m, m->used));
@@ -501,31 +553,43 @@ mwl_value mwl__map_of(mwl_heap *h, const mwl__keys *like, const mwl_value *take_
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
+/* mwl__map_get of a map with an index. */
+static APART const mwl_value *get_indexed(const mwl__map *m, uint32_t n, mwl_value key) {
+    uint32_t pos = probe(m, n, &key);
+    return pos < n ? &m->val[pos] : NULL;
+}
+
+/* mwl__map_get of a map without an index, from a key on that has the hash. */
+static APART const mwl_value *get_from(const mwl__map *m, uint32_t n, mwl_value key, uint32_t i) {
+    for (; i < n; i++)
+        if (same_key(&m->keys->key[i], &key)) return &m->val[i];
+    return NULL;
+}
+
 const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key) {
     const mwl__map *m = mwl__as_map(map);
     const mwl__keys *k = m->keys;
-    uint32_t n = map.aux;
-    if (k->n_index == 0) {
-        for (uint32_t i = 0; i < n; i++)
-            if (k->key[i].aux == str_key.aux && mwl_value_kind(k->key[i]) == MWL_KIND_STRING &&
-                mwl__str_same(k->key[i], str_key))
-                return &m->val[i];
-        return NULL;
+    const uint32_t n = map.aux;
+    if (k->n_index) return get_indexed(m, n, str_key);
+    for (uint32_t i = 0; i < n; i++) {
+        if (k->key[i].aux != str_key.aux) continue;
+        if (k->key[i].as.p == str_key.as.p && mwl_value_kind(k->key[i]) == MWL_KIND_STRING)
+            return &m->val[i];
+        return get_from(m, n, str_key, i);
     }
-    uint32_t pos = locate(m, n, str_key);
-    return pos < n ? &m->val[pos] : NULL;
+    return NULL;
 }
 
 const mwl_value *mwl__map_find(mwl_value map, mwl_value any_key) {
     mwl_value key = as_key(any_key);
     if (mwl_is_absent(key)) return NULL;
-    uint32_t pos = locate(mwl__as_map(map), map.aux, key);
+    uint32_t pos = locate(mwl__as_map(map), map.aux, &key);
     return pos < map.aux ? &mwl__as_map(map)->val[pos] : NULL;
 }
 
 const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__map *other, uint32_t i) {
-    const mwl_value key = other->keys->key[i];
-    if (map->keys == other->keys || same_key(map->keys->key[i], key)) return &map->val[i];
+    const mwl_value *key = &other->keys->key[i];
+    if (map->keys == other->keys || same_key(&map->keys->key[i], key)) return &map->val[i];
     uint32_t pos = locate(map, n, key);
     return pos < n ? &map->val[pos] : NULL;
 }
@@ -599,11 +663,11 @@ mwl_value mwl_object_get(mwl_value object, const char *key, size_t len) {
         const mwl_value *v = get_text(object, key, len, mwl__str_hash(key, len));
         return v ? mwl__borrow(*v) : mwl_absent();
     }
-    for (uint32_t i = 0; i < object.aux; i++)
-        if (mwl_value_kind(k->key[i]) == MWL_KIND_STRING && mwl__as_str(k->key[i])->len == len &&
-            mwl__bytes_same(mwl__as_str(k->key[i])->s, key,
+    for (const mwl_value *at = k->key, *end = at + object.aux; at < end; at++)
+        if (mwl_value_kind(*at) == MWL_KIND_STRING && mwl__as_str(*at)->len == len &&
+            mwl__bytes_same(mwl__as_str(*at)->s, key,
                             len)) /* few members: computing a hash would take longer */
-            return mwl__borrow(m->val[i]);
+            return mwl__borrow(m->val[at - k->key]);
     return mwl_absent();
 }
 

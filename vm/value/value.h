@@ -519,7 +519,15 @@ static inline mwl__map *mwl__map_bare(mwl_heap *h, const mwl__keys *shape, uint3
     m->keys = (mwl__keys *)(uintptr_t)shape;
     return m;
 }
-mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key, mwl_value take_val);
+/* Puts a member into *map, which becomes absent, with `why`, if that fails. Takes over map, key and
+ * value; the three are passed by address, because values in registers are taken apart. */
+void mwl__map_add(mwl_heap *h, mwl_value *map, const mwl_value *take_key,
+                  const mwl_value *take_val);
+static inline mwl_value mwl__map_put(mwl_heap *h, mwl_value take_map, mwl_value take_key,
+                                     mwl_value take_val) {
+    mwl__map_add(h, &take_map, &take_key, &take_val);
+    return take_map;
+}
 /* Is there no room behind the last member? Then no later version grows in its buffer, and the map
  * can be kept beyond the run that made it without keeping what a run adds. */
 static inline bool mwl__map_is_full(mwl_value map) { return mwl__as_map(map)->cap == map.aux; }
