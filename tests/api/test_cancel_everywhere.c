@@ -139,7 +139,11 @@ typedef struct went {
 } went;
 
 /* The VM has only this run, so whatever exists and is not ready waits. */
-static bool awaits(const mwl_run *run) { return run->live > run->link->vm->n_ready; }
+static bool awaits(const mwl_run *run) {
+    uint32_t n_ready = 0;
+    for (const mwl__frame *f = run->link->vm->ready_head; f; f = f->next_ready) n_ready++;
+    return run->live > n_ready;
+}
 
 /* The VM that the run is in now, and how to move it to another one. */
 typedef struct stage {

@@ -90,7 +90,7 @@ void mwl__durable_start(mwl_vm *vm) {
         mwl__run_enter(run);
         mwl__execution_begin(c, false);
         if (c->settled && !c->native) mwl__execution_deliver(c);
-        mwl__run_used(run, used);
+        mwl__run_used(run, vm, used);
         mwl__run_leave(run);
     }
 }

@@ -810,10 +810,17 @@ dispatch:
         mwl__replace_in(h, &F->in_flight, made);
         goto to;
     }
-    CASE(PASS_TO):
-        mwl__replace(h, &F->in_flight, mwl__keep(F->step_input));
+    CASE(PASS_TO): {
         ip++;
+        const mwl__linked_ins *step = TARGET;
+        if (LIKELY(mwl_is_absent(F->in_flight) && HOPS(step))) {
+            mwl__step_pass(F, step->x);
+            ip = step + 1;
+            goto arrived;
+        }
+        mwl__replace(h, &F->in_flight, mwl__keep(F->step_input));
         goto to;
+    }
     CASE(RESULT_TO):
         NESTS(mwl__nest_in_step(F));
         JOINED(mwl__step_result(F, AT_NEXT));
@@ -843,18 +850,25 @@ dispatch:
     CASE(SLEEP_FOR): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, false, AT_NEXT));
     CASE(SLEEP_UNTIL): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, true, AT_NEXT));
     CASE(OUT_RETURN):
-        mwl__replace_in(h, &F->in_flight, &A);
+        out = taken(&A);
         ip++;
         goto leave;
     CASE(PASS_RETURN):
-        mwl__replace(h, &F->in_flight, mwl__keep(F->step_input));
+        out = mwl__keep(F->step_input);
         ip++;
         goto leave;
     CASE(RETURN):
-    leave: NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_return(F));
+        NESTS(carries(F, MADE_FROM.op));
+        mwl__move(&out, &F->in_flight);
+        F->in_flight = mwl_absent();
+    leave:
+        NESTS(mwl__nest_in_step(F));
+        HERE();
+        next = mwl__step_return(F, x->vm, out);
+        goto machine;
     CASE(RAISE): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_raise(F, &A, ip->b));
     CASE(RERAISE): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_reraise(F));
-    CASE(COMPLETE): NESTS(mwl__nest_complete(F)); MACHINE(mwl__frame_complete(F));
+    CASE(COMPLETE): NESTS(mwl__nest_complete(F)); MACHINE(mwl__frame_complete(F, x->vm));
     CASE(OPEN):
         MACHINE(mwl__entry_open(F, x->vm, X));
     CASE(ENTER): MACHINE(mwl__entry_enter(F, X, AT_NEXT));

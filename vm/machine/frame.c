@@ -59,23 +59,11 @@ static bool take_arguments(mwl__frame *f, const mwl__flow_link *flow, mwl_value 
     return !mwl_is_absent(f->vars);
 }
 
-void mwl__frame_blank(mwl__frame *f, const mwl__flow_link *l, uint32_t flow) {
-    mwl__record_blank(f, sizeof *f);
-    f->timed = l->timed;
-    f->flow = flow;
-    f->pc = l->pc;
-    f->vars = l->vars;
-    f->step = MWL_NONE;
-    f->timer.owner = MWL_TIMER_FRAME;
-}
-
 static mwl__frame *make_child(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow) {
     const mwl__flow_link *l = &run->link->flows[flow];
     mwl__frame *f = mwl__heap_take(&run->link->vm->heap, mwl__frame_size(l->timed));
     if (!f) return NULL;
-    mwl__frame_blank(f, l, flow);
-    if (l->timed) *mwl__times_of(f) = (mwl__times){0, 0, 0};
-    f->run = run;
+    mwl__frame_blank(f, run, l);
     f->parent = parent;
     f->slot = slot;
     f->depth = parent->depth + 1;
@@ -105,7 +93,7 @@ mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, ui
         mwl__drop(&vm->heap, take_args);
         return NULL;
     }
-    return mwl__frame_begin(f, take_input, take_args) ? f : NULL;
+    return mwl__frame_begin(f, vm, &run->link->flows[flow], take_input, take_args) ? f : NULL;
 }
 
 bool mwl__frame_seed(mwl__frame *f, const mwl__flow_link *l, mwl_value take_args) {
@@ -117,7 +105,7 @@ bool mwl__frame_seed(mwl__frame *f, const mwl__flow_link *l, mwl_value take_args
         bool made = take_arguments(f, l, take_args);
         mwl__drop(&vm->heap, take_args);
         if (!made) {
-            mwl__frame_free(f);
+            mwl__frame_free(f, vm);
             return false;
         }
     }
@@ -154,24 +142,32 @@ bool mwl__frame_set_failure(mwl__frame *f, mwl_value failure) {
     return r != NULL;
 }
 
-static void free_own(mwl__frame *f) {
-    mwl_vm *vm = mwl__vm_of(f);
-    mwl_heap *h = &vm->heap;
-    mwl__timer_cancel(&vm->timers, &f->timer);
+/* Frees the records that a frame may have. */
+MWL__OUTLINE static void free_records(mwl__frame *f, mwl_heap *h) {
     while (f->entries) mwl__entry_pop(f);
     if (f->record) mwl__call_state_free(h, f->record);
-    if (f->extra) {
-        if (f->extra->gather) mwl__gather_free(h, f->extra->gather);
-        drop_saved(f);
-        mwl__drop(h, f->extra->cancel);
-        mwl__drop(h, f->extra->failure);
-        mwl__heap_give(h, f->extra, sizeof *f->extra);
-    }
+    if (!f->extra) return;
+    if (f->extra->gather) mwl__gather_free(h, f->extra->gather);
+    drop_saved(f);
+    mwl__drop(h, f->extra->cancel);
+    mwl__drop(h, f->extra->failure);
+    mwl__heap_give(h, f->extra, sizeof *f->extra);
+}
+
+/* Frees a frame without frames and executions below it. A root frame's memory is its run's. */
+static inline void free_one(mwl__frame *f, mwl_vm *vm) {
+    mwl_heap *h = &vm->heap;
+    if (f->queued) mwl__ready_remove(vm, f);
+    f->run->live--;
+    if (vm->exec.frame == f) vm->exec.frame = NULL; /* a long operation asks for its bounds */
+    mwl__timer_cancel(&vm->timers, &f->timer);
+    if (f->entries || f->record || f->extra) free_records(f, h);
     mwl__drop(h, f->vars);
     mwl__drop(h, f->input);
     mwl__drop(h, f->step_input);
     mwl__drop(h, f->in_flight);
     mwl__drop(h, f->res.v);
+    if (f->parent) mwl__heap_give(h, f, mwl__frame_size(f->timed));
 }
 
 /* Detaches one target execution of f: a frame is returned, a provider execution given up. NULL:
@@ -194,8 +190,8 @@ static mwl__frame *detach_child(mwl__frame *f) {
     return NULL;
 }
 
-/* Without recursion: the deepest frame first, climbing by `parent`. */
-void mwl__frame_free(mwl__frame *top) {
+/* Frees what is below a frame. Without recursion: the deepest frame first, climbing by `parent`. */
+MWL__OUTLINE static void free_below(mwl__frame *top, mwl_vm *vm) {
     mwl__frame *f = top;
     for (;;) {
         mwl__frame *child = detach_child(f);
@@ -204,17 +200,16 @@ void mwl__frame_free(mwl__frame *top) {
             continue;
         }
         if (f->awaits == MWL_AWAITS_EXECUTION) mwl__execution_abandon(f->target.execution);
-        if (f->queued) mwl__ready_remove(mwl__vm_of(f), f);
+        if (f == top) return;
         mwl__frame *parent = f->parent;
-        bool last = f == top;
-        f->run->live--;
-        mwl__exec *x = &mwl__vm_of(f)->exec;
-        if (x->frame == f) x->frame = NULL; /* a long operation asks for its bounds */
-        free_own(f);
-        if (parent) mwl__heap_give(mwl__heap_of(f), f, mwl__frame_size(f->timed));
-        if (last) return;
+        free_one(f, vm);
         f = parent;
     }
+}
+
+void mwl__frame_free(mwl__frame *f, mwl_vm *vm) {
+    if (f->awaits != MWL_AWAITS_NOTHING || mwl__gather_of(f)) free_below(f, vm);
+    free_one(f, vm);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -331,7 +326,7 @@ static uint32_t begin_turn(mwl__frame *f, mwl_vm *vm) {
         f->extra->resume = false;
         return mwl__unwind_next(f);
     }
-    if (f->pc == MWL_NONE) return mwl__frame_complete(f);
+    if (f->pc == MWL_NONE) return mwl__frame_complete(f, vm);
     restore_regs(f, x);
     return f->pc;
 }
@@ -404,7 +399,7 @@ static void end_turn(mwl__frame *f, mwl__exec *x, mwl__outcome outcome) {
         unhandled(f, x);
     else
         end_at_limit(f, x, outcome == MWL_EXEC_FUEL ? MWL_E_FUEL : mwl__run_limit_of(x->heap));
-    mwl__run_used(run, used);
+    mwl__run_used(run, run->link->vm, used);
 }
 
 int64_t mwl__frame_run(mwl__frame *f, mwl_vm *vm) {
@@ -435,27 +430,18 @@ int64_t mwl__frame_run(mwl__frame *f, mwl_vm *vm) {
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
-uint32_t mwl__frame_ascend(mwl__frame *f) {
-    mwl_heap *h = mwl__heap_of(f);
-    mwl__replace(h, &f->in_flight, mwl_absent());
+uint32_t mwl__frame_ascend(mwl__frame *f, mwl_vm *vm) {
+    mwl__replace(&vm->heap, &f->in_flight, mwl_absent());
     f->construct = MWL_IN_FRAME;
-    return mwl__tables(f)->flows[f->flow].ascend_pc;
+    const mwl__flow_link *l = &f->run->link->flows[f->flow];
+    int64_t *slice = &vm->exec.slice;
+    if (!l->bare || *slice <= 0) return l->ascend_pc;
+    --*slice;
+    return mwl__frame_complete(f, vm);
 }
 
-/* spec: execution-model, completion: the Result goes to the parent context; a frame completes once.
- */
-uint32_t mwl__frame_complete(mwl__frame *f) {
-    mwl_run *run = f->run;
+MWL__OUTLINE static uint32_t complete_child(mwl__frame *f, mwl_vm *vm) {
     mwl__frame *parent = f->parent;
-    f->state = MWL_FRAME_DONE;
-    if (mwl__tracing(run->link->vm)) mwl__trace_result(f, MWL_TRACE_FRAME_EXITED, -1, f->res);
-    if (!parent) {
-        mwl__result res;
-        mwl__result_move(&res, &f->res);
-        f->res.v = mwl_absent();
-        mwl__run_done(run, &res);
-        return MWL_PC_PARK;
-    }
     if (f->slot) {
         mwl__slot *slot = f->slot;
         if (slot->record) mwl__call_state_window(slot->record, f);
@@ -469,6 +455,16 @@ uint32_t mwl__frame_complete(mwl__frame *f) {
         parent->awaits = MWL_AWAITS_NOTHING;
         mwl__call_frame_done(parent, f);
     }
-    mwl__frame_free(f);
+    mwl__frame_free(f, vm);
+    return MWL_PC_PARK;
+}
+
+/* spec: execution-model, completion: the Result goes to the parent context; a frame completes once.
+ */
+uint32_t mwl__frame_complete(mwl__frame *f, mwl_vm *vm) {
+    f->state = MWL_FRAME_DONE;
+    if (mwl__tracing(vm)) mwl__trace_result(f, MWL_TRACE_FRAME_EXITED, -1, f->res);
+    if (f->parent) return complete_child(f, vm);
+    mwl__run_done(f->run, vm, &f->res);
     return MWL_PC_PARK;
 }

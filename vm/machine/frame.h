@@ -20,21 +20,33 @@ static inline void mwl__record_blank(void *record, size_t size) {
 mwl__frame *mwl__frame_new(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow,
                            mwl_value take_input, mwl_value take_args);
 /* Fills a frame with what is known of it when the program is linked. */
-void mwl__frame_blank(mwl__frame *f, const mwl__flow_link *link, uint32_t flow);
+static inline void mwl__frame_blank(mwl__frame *f, mwl_run *run, const mwl__flow_link *l) {
+    mwl__record_blank(f, sizeof *f);
+    f->run = run;
+    f->flow = l->flow;
+    f->pc = l->pc;
+    mwl__move(&f->vars, &l->vars);
+    f->step = MWL_NONE;
+    f->timer.owner = MWL_TIMER_FRAME;
+    if (!l->timed) return;
+    f->timed = true;
+    *mwl__times_of(f) = (mwl__times){0, 0, 0};
+}
 /* One without values, for a run that is loaded. */
 mwl__frame *mwl__frame_bare(mwl_run *run, mwl__frame *parent, mwl__slot *slot, uint32_t flow);
-void mwl__frame_free(mwl__frame *f); /* with all frames below it; executions are cancelled */
+/* With all frames below it; executions are cancelled. */
+void mwl__frame_free(mwl__frame *f, mwl_vm *vm);
 /* The slow part of mwl__frame_begin. */
 bool mwl__frame_seed(mwl__frame *f, const mwl__flow_link *l, mwl_value take_args);
 /* Gives a new frame its input and arguments. Returns false, and frees the frame, if out of memory
  * or if a bound elapsed while the arguments were checked (x->late). */
-static inline bool mwl__frame_begin(mwl__frame *f, mwl_value take_input, mwl_value take_args) {
-    const mwl__link *link = f->run->link;
-    const mwl__flow_link *l = &link->flows[f->flow];
-    f->input = take_input;
-    if (f->timed || l->schema || !mwl_is_absent(take_args) || link->vm->listen)
+static inline bool mwl__frame_begin(mwl__frame *f, mwl_vm *vm, const mwl__flow_link *l,
+                                    mwl_value take_input, mwl_value take_args) {
+    mwl__move(&f->input, &take_input);
+    if (l->timed || l->schema || !mwl_is_absent(take_args) || vm->listen)
         return mwl__frame_seed(f, l, take_args);
-    f->in_flight = mwl__keep(take_input);
+    const mwl_value kept = mwl__keep(take_input);
+    mwl__move(&f->in_flight, &kept);
     return true;
 }
 /* Queues the frame and cancels its timer. Does nothing if it is queued, running or done. */
@@ -46,8 +58,11 @@ int64_t mwl__frame_run(mwl__frame *f, mwl_vm *vm);
 void mwl__frame_timer(mwl__frame *f); /* its timer is due */
 
 /* These return a pc (state.h). */
-uint32_t mwl__frame_complete(mwl__frame *f); /* res goes to the parent or to the run; frees it */
-uint32_t mwl__frame_ascend(mwl__frame *f);   /* res is set: go to the Flow's ascent */
+/* res goes to the parent or to the run; frees the frame. */
+uint32_t mwl__frame_complete(mwl__frame *f, mwl_vm *vm);
+/* res is set: goes to the Flow's ascent, mostly the frame's end, which is an instruction of its
+ * own. */
+uint32_t mwl__frame_ascend(mwl__frame *f, mwl_vm *vm);
 /* Is a bound set by an entry of the frame itself? */
 static inline bool mwl__frame_has_bounds(const mwl__frame *f) {
     return f->entries && f->entries->least_ns != MWL_NEVER;
@@ -87,13 +102,6 @@ static inline void mwl__frame_put(const mwl__frame *f, mwl_value *place, mwl_val
 static inline void mwl__frame_set_res(mwl__frame *f, bool ok, mwl_value take) {
     if (f->res.v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), f->res.v);
     mwl__result_set(&f->res, ok, take);
-}
-/* The same from a place, which is absent afterwards. */
-static inline void mwl__frame_move_res(mwl__frame *f, bool ok, mwl_value *from) {
-    mwl_value v;
-    mwl__move(&v, from);
-    *from = mwl_absent();
-    mwl__frame_set_res(f, ok, v);
 }
 /* A failure begins to rise. */
 static inline void mwl__frame_raise(mwl__frame *f, mwl_value take_failure) {

@@ -1,5 +1,6 @@
 /* grave.c: see grave.h. */
 #include "vm/machine/grave.h"
+#include "vm/cel/ops.h"
 #include "vm/machine/run.h"
 
 struct mwl__grave {
@@ -25,7 +26,7 @@ static void reopen(mwl_vm *vm, struct mwl__grave **at) {
     mwl__mem_free(&vm->config.alloc, g, sizeof *g);
 }
 
-void mwl__grave_keep(mwl_vm *vm, mwl_run *run) {
+MWL__OUTLINE void mwl__grave_keep(mwl_vm *vm, mwl_run *run) {
     struct mwl__grave *g = mwl__mem_new(&vm->config.alloc, sizeof *g);
     if (!g) {
         const size_t used = vm->heap.used;
@@ -44,7 +45,7 @@ void mwl__grave_keep(mwl_vm *vm, mwl_run *run) {
 /* Elements. A Flow that makes and drops more than a step in each turn would fill its memory. */
 #define MOST (1u << 20)
 
-void mwl__grave_turn(mwl_vm *vm, mwl__frame *f) {
+MWL__OUTLINE void mwl__grave_turn(mwl_vm *vm, mwl__frame *f) {
     struct mwl__grave **at = find(vm, f->run);
     if (!*at) return;
     reopen(vm, at);
@@ -54,7 +55,7 @@ void mwl__grave_turn(mwl_vm *vm, mwl__frame *f) {
     while (much && mwl__heap_has_dead(&vm->heap) && !mwl__exec_poll(&vm->exec));
 }
 
-bool mwl__grave_step(mwl_vm *vm) {
+MWL__OUTLINE bool mwl__grave_step(mwl_vm *vm) {
     if (!vm->graves) return false;
     mwl_run *run = vm->graves->run;
     const size_t used = vm->heap.used;
@@ -65,7 +66,7 @@ bool mwl__grave_step(mwl_vm *vm) {
     return true;
 }
 
-void mwl__grave_clear(mwl_vm *vm, const mwl_run *run) {
+MWL__OUTLINE void mwl__grave_clear(mwl_vm *vm, const mwl_run *run) {
     struct mwl__grave **at = find(vm, run);
     if (!*at) return;
     mwl_heap *h = &vm->heap;

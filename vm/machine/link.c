@@ -53,7 +53,10 @@ static mwl_status link_flows(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     for (uint32_t i = 0; i < t->n_flows; i++) {
         const mwl__flow_rec *rec = &t->flows[i];
         mwl__flow_link *flow = &l->flows[i];
+        flow->flow = i;
         flow->pc = rec->pc;
+        flow->ascend_pc = rec->ascend_pc;
+        flow->bare = p->code[rec->ascend_pc].op == MWL_OP_COMPLETE;
         flow->timed = (rec->flags & times) != 0;
         flow->vars = rec->defaults_k == MWL_NONE ? vm->empty : p->consts[rec->defaults_k];
         if (rec->schema == MWL_NONE) continue;
@@ -74,16 +77,15 @@ static mwl_status link_flows(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     return MWL_OK;
 }
 
-static mwl_status link_run(mwl_vm *vm, mwl__link *l) {
+_Static_assert(sizeof(mwl_run) + sizeof(mwl__frame) + sizeof(mwl__times) <= MWL__SMALL,
+               "a run is a small block");
+
+static void link_run(mwl__link *l) {
     uint32_t root = l->program->tables.root_flow;
-    if (root == MWL_NONE) return MWL_OK; /* an expression */
-    l->run_size = sizeof(mwl_run) + mwl__frame_size(l->flows[root].timed);
-    l->blank = mwl__mem_zero(&vm->config.alloc, 1, l->run_size);
-    if (!l->blank) return MWL_E_NOMEM;
-    l->blank->link = l;
-    l->blank->limits = &vm->config.limits;
-    mwl__frame_blank(mwl__run_frame(l->blank), &l->flows[root], root);
-    return MWL_OK;
+    if (root == MWL_NONE) return; /* an expression */
+    l->root = &l->flows[root];
+    l->run_size = sizeof(mwl_run) + mwl__frame_size(l->root->timed);
+    l->run_units = (uint32_t)(l->run_size + 15) / 16;
 }
 
 bool mwl__link_accepts(mwl_vm *vm, const mwl__schema *schema, mwl_value args) {
@@ -165,7 +167,7 @@ static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     if (st == MWL_E_NOT_FOUND) return refuse(error, st, mwl__say("%s", missing));
     if (st == MWL_OK) st = link_providers(vm, l, error);
     if (st == MWL_OK) st = link_flows(vm, l, error);
-    if (st == MWL_OK) st = link_run(vm, l);
+    if (st == MWL_OK) link_run(l);
     if (st == MWL_OK) st = link_calls(vm, l);
     if (st == MWL_OK) st = link_entries(vm, l);
     if (st == MWL_OK) {
@@ -216,7 +218,6 @@ void mwl__link_free(mwl_vm *vm, mwl__link *l) {
     const mwl__flow_tables *t = &l->program->tables;
     for (uint32_t i = 0; l->flows && i < t->n_flows; i++) mwl__schema_free(l->flows[i].schema);
     mwl__mem_free(a, l->flows, t->n_flows * sizeof *l->flows);
-    if (l->blank) mwl__mem_free(a, l->blank, l->run_size);
     mwl__mem_free(a, l->providers, t->n_imports * sizeof *l->providers);
     mwl__mem_free(a, l->functions, l->program->n_funcs * sizeof *l->functions);
     for (uint32_t i = 0; l->entries && i < t->n_entries; i++)

@@ -1,6 +1,7 @@
 /* over.c: see over.h. */
 #include "vm/machine/over.h"
 
+#include "vm/cel/ops.h"
 #include "vm/machine/blocking.h"
 #include "vm/machine/run.h"
 
@@ -37,7 +38,7 @@ void mwl__over_close(mwl_vm *vm) {
         while (vm->runs[i].prev != &vm->runs[i]) mwl_run_free(run_at(vm->runs[i].prev));
 }
 
-void mwl__over_add(mwl_run *run) { enlist(run, &run->link->vm->runs[MWL_RUNS_ALL]); }
+void mwl__over_add(mwl_run *run, mwl_vm *vm) { enlist(run, &vm->runs[MWL_RUNS_ALL]); }
 
 mwl_run *mwl_vm_runs(const mwl_vm *vm, const mwl_run *after) {
     mwl__run_links *at = after ? after->links.next : vm->runs[0].next;
@@ -79,7 +80,7 @@ bool mwl__over_await(mwl_run *run, mwl__awaiting *w) {
     return a != NULL;
 }
 
-static void wake_awaiting(mwl_run *run) {
+MWL__OUTLINE static void wake_awaiting(mwl_run *run) {
     for (mwl__awaiting *w; (w = run->aside->awaited_by);) {
         mwl__over_forget(w);
         link_awaiting(&run->link->vm->woken, w);
@@ -89,9 +90,8 @@ static void wake_awaiting(mwl_run *run) {
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-void mwl__over_ended(mwl_run *run) {
-    mwl_vm *vm = run->link->vm;
-    const mwl__run_own *own = mwl__run_own_of(run);
+void mwl__over_ended(mwl_run *run, mwl_vm *vm) {
+    const mwl__run_own *own = mwl__run_own_of(run, vm);
     mwl__run_links *list = &vm->runs[MWL_RUNS_DONE];
     if (own && own->done) {
         list = &vm->runs[MWL_RUNS_TELL];
@@ -102,16 +102,21 @@ void mwl__over_ended(mwl_run *run) {
     if (run->aside) wake_awaiting(run);
 }
 
-void mwl__over_remove(mwl_run *run) {
-    unlist(run);
-    for (mwl__awaiting *w = run->link->vm->woken; w; w = w->next)
+MWL__OUTLINE static void forget_woken(const mwl_run *run, mwl_vm *vm) {
+    for (mwl__awaiting *w = vm->woken; w; w = w->next)
         if (w->run == run) w->st = MWL_E_NOT_FOUND;
 }
 
-static void tell(mwl_run *run) {
-    const mwl__run_own *own = mwl__run_own_of(run);
+void mwl__over_remove(mwl_run *run, mwl_vm *vm) {
     unlist(run);
-    enlist(run, &run->link->vm->runs[MWL_RUNS_ALL]);
+    if (vm->woken) forget_woken(run, vm);
+}
+
+static void tell(mwl_run *run) {
+    mwl_vm *vm = run->link->vm;
+    const mwl__run_own *own = mwl__run_own_of(run, vm);
+    unlist(run);
+    enlist(run, &vm->runs[MWL_RUNS_ALL]);
     own->done(own->done_ctx, run);
 }
 

@@ -8,12 +8,13 @@
 
 #include "vm/machine/state.h"
 
-void mwl__over_open(mwl_vm *vm);     /* a new VM: no runs */
-void mwl__over_close(mwl_vm *vm);    /* frees all runs */
-void mwl__over_add(mwl_run *run);    /* a new run */
-void mwl__over_remove(mwl_run *run); /* it is over and will be freed; who awaited it learns that */
-void mwl__over_ended(mwl_run *run);  /* it is done, or aborted */
-void mwl__over_tell(mwl_vm *vm);     /* callbacks may free runs */
+void mwl__over_open(mwl_vm *vm);              /* a new VM: no runs */
+void mwl__over_close(mwl_vm *vm);             /* frees all runs */
+void mwl__over_add(mwl_run *run, mwl_vm *vm); /* a new run */
+/* It is over and will be freed; who awaited it learns that. */
+void mwl__over_remove(mwl_run *run, mwl_vm *vm);
+void mwl__over_ended(mwl_run *run, mwl_vm *vm); /* it is done, or aborted */
+void mwl__over_tell(mwl_vm *vm);                /* callbacks may free runs */
 /* Is somebody to be told? */
 static inline bool mwl__over_waits(const mwl_vm *vm) { return vm->to_tell; }
 

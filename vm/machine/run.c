@@ -10,6 +10,7 @@
 #include "vm/base/random.h"
 #include "vm/base/usage.h"
 #include "vm/base/utf8.h"
+#include "vm/cel/ops.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/durable.h"
 #include "vm/machine/frame.h"
@@ -45,11 +46,6 @@ const mwl_limits *mwl__run_own_new(mwl_vm *vm, const mwl_start *start) {
     return l;
 }
 
-mwl__run_own *mwl__run_own_of(const mwl_run *run) {
-    bool shared = !run->limits || run->limits == &run->link->vm->config.limits;
-    return shared ? NULL : (mwl__run_own *)(uintptr_t)run->limits; /* its first member */
-}
-
 /* Most ids are never read, so an id that the host did not give is a number until then. The text has
  * the VM's seed and the run's number. */
 mwl_value mwl__run_id(mwl_run *run) {
@@ -83,51 +79,39 @@ typedef struct mwl__given_start {
     mwl_value input, arguments;
 } mwl__given_start;
 
-static void drop_given(mwl_vm *vm, mwl__given_start *g) {
+static void drop_given(mwl_vm *vm, const mwl__given_start *g) {
     mwl__drop(&vm->heap, g->input);
     mwl__drop(&vm->heap, g->arguments);
 }
 
 /* Fills *out, given. */
-static mwl_status take_given(mwl_vm *vm, mwl_value input, mwl_value arguments,
-                             mwl__given_start *out, mwl_error *error) {
-    mwl_status st = MWL_OK;
-    out->arguments = mwl_absent();
-    if (mwl_is_absent(input)) {
-        out->input = mwl_null();
-    } else if (mwl__given_plain(input)) {
-        out->input = mwl__keep(input);
-    } else {
-        out->input = mwl_absent();
-        st = mwl__given_convert(&vm->heap, "the input", input, &out->input, mwl__said(),
-                                MWL__SAID_MAX);
-    }
-    if (st == MWL_OK && !mwl_is_absent(arguments))
-        st = mwl__given_data(&vm->heap, "the arguments", arguments, &out->arguments, mwl__said(),
+MWL__OUTLINE static mwl_status convert(mwl_vm *vm, const mwl_value *input,
+                                       const mwl_value *arguments, mwl__given_start *out,
+                                       mwl_error *error) {
+    out->arguments = out->input = mwl_absent();
+    mwl_status st =
+        mwl__given_data(&vm->heap, "the input", *input, &out->input, mwl__said(), MWL__SAID_MAX);
+    if (st == MWL_OK && !mwl_is_absent(*arguments))
+        st = mwl__given_data(&vm->heap, "the arguments", *arguments, &out->arguments, mwl__said(),
                              MWL__SAID_MAX);
     if (st == MWL_OK) return st;
     drop_given(vm, out);
     return set_error(error, st, st == MWL_E_NOT_JSON ? mwl__said() : mwl_status_text(st));
 }
 
-static inline mwl__frame *new_root(mwl_run *run, const mwl__given_start *give) {
-    mwl__frame *f = mwl__run_frame(run);
-    run->live++;
-    return mwl__frame_begin(f, give->input, give->arguments) ? f : NULL;
-}
-
 /* Arguments are validated at this run's cost. This may be a callback of another run, whose turn
  * goes on afterwards. */
-static void validate_root(mwl_run *run, const mwl__given_start *give) {
+MWL__OUTLINE static void validate_root(mwl_run *run, const mwl_value *input,
+                                       const mwl_value *arguments) {
     mwl_vm *vm = run->link->vm;
     mwl__exec *x = &vm->exec;
     const mwl_program *their_program = x->program;
     uint64_t their_budget = x->budget;
     int64_t their_slice = x->slice;
     uint32_t their_pc = x->pc;
-    x->budget = run->limits->fuel;
-    run->root = mwl__frame_new(run, NULL, NULL, run->link->program->tables.root_flow, give->input,
-                               give->arguments);
+    x->budget = run->budget;
+    run->root = mwl__frame_new(run, NULL, NULL, run->link->root->flow, mwl__keep(*input),
+                               mwl__keep(*arguments));
     run->budget = x->budget;
     if (vm->executing) { /* a callback of another run, whose turn continues afterwards */
         x->budget = their_budget;
@@ -137,31 +121,32 @@ static void validate_root(mwl_run *run, const mwl__given_start *give) {
     }
 }
 
-static void make_root(mwl_run *run, const mwl__given_start *give) {
-    const mwl__link *link = run->link;
-    if (link->flows[link->program->tables.root_flow].schema || !mwl_is_absent(give->arguments)) {
-        validate_root(run, give);
+/* Sets run->root, unless out of memory. */
+static inline void make_root(mwl_run *run, mwl_vm *vm, const mwl__flow_link *l,
+                             const mwl_value *input, const mwl_value *arguments) {
+    if (l->schema || !mwl_is_absent(*arguments)) {
+        validate_root(run, input, arguments);
         return;
     }
-    run->root = new_root(run, give);
-    run->budget = run->limits->fuel;
+    mwl__frame *f = mwl__run_frame(run);
+    run->live = 1;
+    if (mwl__frame_begin(f, vm, l, mwl__keep(*input), mwl_absent())) run->root = f;
 }
 
-static inline mwl_run *new_run(mwl__link *link) {
-    mwl_vm *vm = link->vm;
-    mwl_run *run = mwl__heap_take(&vm->heap, link->run_size);
+static inline mwl_run *new_run(mwl__link *link, mwl_vm *vm) {
+    mwl_run *run = mwl__heap_take_free(&vm->heap, link->run_units);
+    if (!run) run = mwl__heap_take_more(&vm->heap, link->run_size);
     if (!run) return NULL;
-    mwl__frame *f = mwl__run_frame(run);
-    *run = *link->blank;
-    *f = *mwl__run_frame(link->blank);
-    f->run = run;
-    if (f->timed) *mwl__times_of(f) = (mwl__times){0, 0, 0};
+    mwl__record_blank(run, sizeof *run);
+    run->link = link;
+    run->limits = &vm->config.limits;
+    mwl__frame_blank(mwl__run_frame(run), run, link->root);
     link->n_runs++;
-    mwl__over_add(run);
+    mwl__over_add(run, vm);
     return run;
 }
 
-mwl_run *mwl__run_new(mwl__link *link) { return new_run(link); }
+mwl_run *mwl__run_new(mwl__link *link) { return new_run(link, link->vm); }
 
 /* Checks what all runs of one call have in common, and links the program to the VM. */
 static mwl_status open_start(mwl_vm *vm, mwl_program *program, const mwl_start *start,
@@ -184,33 +169,42 @@ static mwl_status open_start(mwl_vm *vm, mwl_program *program, const mwl_start *
     return MWL_OK;
 }
 
-static mwl_status start_one(mwl__link *link, const mwl_start *start, mwl_value input, uint64_t seed,
-                            mwl_run **out, mwl_error *error) {
-    mwl_vm *vm = link->vm;
+/* Gives a new run what its start says and its program does not. Returns false if out of memory. */
+static inline bool give_own(mwl_run *run, mwl_vm *vm, const mwl_start *start, uint64_t seed) {
+    const mwl_limits *limits = mwl__run_limits(vm, start);
+    const uint64_t number = vm->next_run++;
+    run->limits = limits;
+    run->rng = seed ? seed : mwl__random(&vm->rng);
+    run->id = mwl_uint(number);
+    if (start->id) run->id = mwl_string(&vm->heap, start->id, strlen(start->id));
+    if (!limits || (start->id && mwl_is_absent(run->id))) return false;
+    run->budget = limits->fuel;
+    return !vm->config.hold || mwl__durable_add(run);
+}
+
+static inline mwl_status start_one(mwl__link *link, mwl_vm *vm, const mwl_start *start,
+                                   const mwl_value *input, uint64_t seed, mwl_run **out,
+                                   mwl_error *error) {
+    static const mwl_value null = {MWL_KIND_NULL, 0, {0}};
     size_t used = vm->heap.used;
     mwl__given_start given;
-    mwl_status st = take_given(vm, input, start->arguments, &given, error);
-    if (st < 0) return st;
-    mwl_run *run = new_run(link);
-    if (!run) {
-        drop_given(vm, &given);
-        return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
+    const mwl_value *arguments = &start->arguments;
+    if (mwl_is_absent(*input)) input = &null;
+    const bool converts = !mwl_is_absent(*arguments) || !mwl__given_plain(*input);
+    if (converts) {
+        mwl_status st = convert(vm, input, arguments, &given, error);
+        if (st < 0) return st;
+        input = &given.input;
+        arguments = &given.arguments;
     }
-    run->limits = mwl__run_limits(vm, start);
-    run->rng = seed ? seed : mwl__random(&vm->rng);
-    run->id =
-        start->id ? mwl_string(&vm->heap, start->id, strlen(start->id)) : mwl_uint(vm->next_run);
-    vm->next_run++;
-    bool noted = !vm->config.hold || mwl__durable_add(run);
-    if (run->limits && noted && !mwl_is_absent(run->id))
-        make_root(run, &given);
-    else
-        drop_given(vm, &given);
-    if (!run->root) {
+    mwl_run *run = new_run(link, vm);
+    if (run && give_own(run, vm, start, seed)) make_root(run, vm, link->root, input, arguments);
+    if (converts) drop_given(vm, &given);
+    if (!run || !run->root) {
         mwl_run_free(run);
         return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     }
-    mwl__run_used(run, used);
+    mwl__run_used(run, vm, used);
     mwl__ready_push(vm, run->root);
     if (run->aside) mwl__durable_changed(run);
     *out = run;
@@ -225,7 +219,7 @@ static mwl_status start_all(mwl_vm *vm, mwl_program *program, const mwl_start *s
     uint64_t seed = start->seed;
     mwl_status st = open_start(vm, program, start, &link, error);
     for (size_t i = 0; st == MWL_OK && i < n; i++) {
-        st = start_one(link, start, inputs[i], seed, &runs[i], error);
+        st = start_one(link, vm, start, &inputs[i], seed, &runs[i], error);
         if (st != MWL_OK) break;
         ++*n_started;
         if (seed && ++seed == 0) seed = 1;
@@ -357,33 +351,36 @@ mwl__aside *mwl__run_aside(mwl_run *run) {
     return run->aside = a;
 }
 
-static void drop_deadline(mwl_run *run) {
-    if (!run->aside) return;
+MWL__OUTLINE static void drop_deadline(mwl_run *run) {
     mwl__timer_cancel(&run->link->vm->timers, &run->aside->timer);
     run->aside->deadline = false;
 }
 
-static void drop_aside(mwl_run *run) {
-    if (!run->aside) return;
+MWL__OUTLINE static void drop_aside(mwl_run *run) {
     drop_deadline(run);
     mwl__durable_remove(run);
     mwl__heap_give(&run->link->vm->heap, run->aside, sizeof *run->aside);
     run->aside = NULL;
 }
 
+MWL__OUTLINE static void trace_done(mwl_run *run) {
+    mwl__trace_result(run->root, MWL_TRACE_RUN_DONE, -1,
+                      (mwl__result){.v = mwl_run_result(run), .ok = run->succeeded});
+}
+
 /* The root frame has completed: the execution ends. */
-void mwl__run_done(mwl_run *run, mwl__result *take) {
-    mwl__replace(&run->link->vm->heap, &run->result, take->v);
+void mwl__run_done(mwl_run *run, mwl_vm *vm, mwl__result *take) {
+    mwl__drop(&vm->heap, run->result);
+    mwl__move(&run->result, &take->v);
+    take->v = mwl_absent();
     run->succeeded = run->bare = take->ok;
     run->state = MWL_RUN_DONE;
-    if (mwl__tracing(run->link->vm))
-        mwl__trace_result(run->root, MWL_TRACE_RUN_DONE, -1,
-                          (mwl__result){.v = mwl_run_result(run), .ok = run->succeeded});
+    if (mwl__tracing(vm)) trace_done(run);
     mwl__frame *root = run->root;
     run->root = NULL;
-    drop_deadline(run);
-    mwl__frame_free(root);
-    mwl__over_ended(run);
+    if (run->aside) drop_deadline(run);
+    mwl__frame_free(root, vm);
+    mwl__over_ended(run, vm);
 }
 
 /* ---- ending it from outside ------------------------------------------------------------------ */
@@ -438,7 +435,7 @@ static void cancel(mwl_run *run, const char *reason) {
     if (reason) details = mwl_object_set(h, mwl_object(h, 1), "reason", 6, mwl__message(h, reason));
     mwl__run_enter(run);
     impose(run, reason ? reason : "cancelled from outside", details);
-    mwl__run_used(run, used);
+    mwl__run_used(run, run->link->vm, used);
     mwl__run_leave(run);
 }
 
@@ -478,7 +475,7 @@ void mwl_run_abort(mwl_run *run) {
                "mwl_run_abort: while another thread pumps the VM");
     if (!run || run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return;
     run->state = MWL_RUN_ABORTED;
-    mwl__over_ended(run);
+    mwl__over_ended(run, run->link->vm);
     stop_turn(run);
     mwl__run_enter(run);
     mwl__run_leave(run);
@@ -489,9 +486,9 @@ static void release(mwl_run *run) {
     size_t used = run->link->vm->heap.used;
     mwl__frame *root = run->root;
     run->root = NULL;
-    drop_deadline(run);
-    if (root) mwl__frame_free(root);
-    mwl__run_used(run, used);
+    if (run->aside) drop_deadline(run);
+    if (root) mwl__frame_free(root, run->link->vm);
+    mwl__run_used(run, run->link->vm, used);
     mwl__invariant_over(run);
 }
 
@@ -515,16 +512,29 @@ void mwl__run_left(mwl_run *run) {
 }
 
 /* The address of a run that is freed may become another's. */
-static void forget_sites(mwl_vm *vm, const mwl_run *run) {
+MWL__OUTLINE static void forget_sites(mwl_vm *vm, const mwl_run *run) {
     for (uint32_t first = 0; first < 4; first++)
         for (uint32_t i = first; (run->noted >> first & 1) && i < MWL_FAILURE_SITES; i += 4)
             if (vm->failure_sites[i].run == run) vm->failure_sites[i].run = NULL;
 }
 
+/* A run that is freed ends first. */
+MWL__OUTLINE static void end_for_good(mwl_run *run) {
+    mwl__run_enter(run); /* a callback that learns of the end cannot free it again */
+    if (run->state != MWL_RUN_DONE) mwl_run_abort(run);
+    if (run->root) release(run);
+}
+
+MWL__OUTLINE static void free_own(mwl_run *run, mwl_vm *vm) {
+    mwl__heap_give(&vm->heap, mwl__run_own_of(run, vm), sizeof(mwl__run_own));
+}
+
 void mwl_run_free(mwl_run *run) {
     if (!run) return;
     mwl__usage(is_there(run), "mwl_run_free: the run was freed before");
-    mwl_vm *vm = run->link->vm;
+    mwl__link *link = run->link;
+    mwl_vm *vm = link->vm;
+    mwl_heap *h = &vm->heap;
     mwl__usage(pumps_alone(vm), "mwl_run_free: while another thread pumps the VM");
     if (run->busy) { /* from inside one of its own callbacks: when the slice ends */
         mwl_run_abort(run);
@@ -532,21 +542,17 @@ void mwl_run_free(mwl_run *run) {
         return;
     }
     if (run->noted) forget_sites(vm, run);
-    mwl__run_enter(run); /* a callback that learns of the end cannot free it again */
-    if (run->state != MWL_RUN_DONE) mwl_run_abort(run);
-    if (run->root) release(run);
-    size_t used = vm->heap.used;
+    if (run->state != MWL_RUN_DONE || run->root) end_for_good(run);
+    size_t used = h->used;
     if (vm->graves) mwl__grave_clear(vm, run);
-    mwl__over_remove(run);
-    mwl__mail_forget(run);
-    drop_aside(run);
-    mwl__drop(&vm->heap, run->id);
-    mwl__drop(&vm->heap, run->result);
-    mwl__run_own *own = mwl__run_own_of(run);
-    if (own) mwl__heap_give(&vm->heap, own, sizeof *own);
-    bool last = --run->link->n_runs == 0 && run->link->forget;
+    mwl__over_remove(run, vm);
+    mwl__mail_forget(run, vm);
+    if (run->aside) drop_aside(run);
+    mwl__drop(h, run->id);
+    mwl__drop(h, run->result);
+    if (mwl__run_own_of(run, vm)) free_own(run, vm);
     run->state = MWL_RUN_GONE;
-    mwl__heap_give(&vm->heap, run, run->link->run_size);
+    mwl__heap_give_units(h, run, link->run_units);
     if (vm->executing && vm->executing != run) mwl__run_uncharge(vm, used);
-    if (last) mwl__link_free_forgotten(vm);
+    if (--link->n_runs == 0 && link->forget) mwl__link_free_forgotten(vm);
 }

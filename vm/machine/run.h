@@ -38,8 +38,7 @@ static inline void mwl__run_account(mwl_run *run, size_t before, size_t after) {
     run->memory_used = used < after ? used : after; /* a host may have freed what it had taken */
 }
 /* The same, where this may be a callback of another run. */
-static inline void mwl__run_used(mwl_run *run, size_t before) {
-    mwl_vm *vm = run->link->vm;
+static inline void mwl__run_used(mwl_run *run, mwl_vm *vm, size_t before) {
     if (vm->executing && vm->executing != run) mwl__run_uncharge(vm, before);
     mwl__run_account(run, before, vm->heap.used);
 }
@@ -54,12 +53,16 @@ static inline const mwl_limits *mwl__run_limits(mwl_vm *vm, const mwl_start *sta
     return start->limits || start->done ? mwl__run_own_new(vm, start) : &vm->config.limits;
 }
 /* Returns what it has of its own, or NULL: it has the VM's limits and no function for its end. */
-mwl__run_own *mwl__run_own_of(const mwl_run *run);
-mwl__aside *mwl__run_aside(mwl_run *run);            /* made on first use; NULL: out of memory */
-mwl_value mwl__run_id(mwl_run *run);                 /* lent; absent: out of memory */
-void mwl__run_done(mwl_run *run, mwl__result *take); /* its root frame has completed */
-void mwl__run_overdue(mwl_run *run);                 /* its cleanup took too long: abort */
-void mwl__run_limit(mwl_run *run, mwl_status why);   /* cancel at the first limit, then abort */
+static inline mwl__run_own *mwl__run_own_of(const mwl_run *run, const mwl_vm *vm) {
+    const bool shared = run->limits == &vm->config.limits;
+    return shared ? NULL : (mwl__run_own *)(uintptr_t)run->limits; /* its first member */
+}
+mwl__aside *mwl__run_aside(mwl_run *run); /* made on first use; NULL: out of memory */
+mwl_value mwl__run_id(mwl_run *run);      /* lent; absent: out of memory */
+/* Its root frame has completed. */
+void mwl__run_done(mwl_run *run, mwl_vm *vm, mwl__result *take);
+void mwl__run_overdue(mwl_run *run);               /* its cleanup took too long: abort */
+void mwl__run_limit(mwl_run *run, mwl_status why); /* cancel at the first limit, then abort */
 /* Returns whether a host sets a limit that this library does not have. */
 static inline bool mwl__run_limits_unknown(const mwl_limits *l) {
     return (l->reserved[0] | l->reserved[1] | l->reserved[2] | l->reserved[3]) != 0;

@@ -220,7 +220,7 @@ struct mwl__frame {
     union {
         mwl__frame *frame;         /* awaits FRAME: the Flow that its call runs */
         mwl_call *execution;       /* awaits EXECUTION */
-        mwl__frame *queued_behind; /* awaits NOTHING and queued; NULL: first of the queue */
+        mwl__frame *queued_behind; /* awaits NOTHING and queued, but not the first */
     } target;
     mwl__entry *entries;     /* innermost */
     mwl__call_state *record; /* the call now being made */
@@ -356,8 +356,10 @@ typedef struct mwl__step_place {
 typedef struct mwl__flow_link {
     mwl_value vars;      /* the defaults of its variables; a constant */
     mwl__schema *schema; /* NULL: it takes no arguments */
-    uint32_t pc;
+    uint32_t flow, pc;   /* its index, its first instruction */
+    uint32_t ascend_pc;
     bool timed; /* its frames keep instants */
+    bool bare;  /* no middleware is around it: it ascends to its COMPLETE */
 } mwl__flow_link;
 typedef struct mwl__entry_link {
     const mwl__entry_rec *rec;
@@ -390,11 +392,12 @@ typedef struct mwl__link {
     struct mwl__step_place *places;     /* by STEPS index, for events; made with the first one */
     struct mwl__resume *resume;         /* vm/snapshot; made when a run is first saved or loaded */
     mwl__arena resume_memory;
-    mwl_run *blank;      /* a run and its root frame, as they are before they have an input */
-    size_t run_size;     /* of both */
-    size_t n_runs;       /* not freed yet */
-    const char *missing; /* a provider that was withdrawn, or NULL; lent by the program */
-    bool forget;         /* freed with its last run */
+    const mwl__flow_link *root; /* of a run's first frame; NULL: the program is an expression */
+    size_t run_size;            /* of a run and its root frame, in bytes */
+    uint32_t run_units;         /* the same as units of 16 bytes, which are of a small block */
+    size_t n_runs;              /* not freed yet */
+    const char *missing;        /* a provider that was withdrawn, or NULL; lent by the program */
+    bool forget;                /* freed with its last run */
     struct mwl__link *next;
 } mwl__link;
 
@@ -423,18 +426,17 @@ struct mwl_vm {
     char *diagnostics;      /* of the last mwl_assemble_for, or NULL */
     mwl__link *links;
     mwl__run_links runs[MWL_RUNS_LISTS];
-    mwl__awaiting *woken;               /* the next tell continues them */
-    bool to_tell;                       /* MWL_RUNS_TELL or `woken` may have something */
-    mwl_call *executions;               /* that outlived their start */
-    mwl_call *held;                     /* that have not started */
-    mwl_run *changed, *changed_last;    /* linked by mwl__aside */
-    mwl_call *released, **released_end; /* held before; the next pump starts them */
-    mwl_call *spare_execution;          /* kept for the next one, or NULL */
-    mwl__frame *ready_head, *ready_tail;
-    size_t n_ready;    /* frames queued */
-    size_t round_left; /* frames that this round has still to run */
-    int64_t round_ns;  /* when the round began */
-    mwl_instant now;   /* the reading of this turn; under virtual time, the time */
+    mwl__awaiting *woken;                /* the next tell continues them */
+    bool to_tell;                        /* MWL_RUNS_TELL or `woken` may have something */
+    mwl_call *executions;                /* that outlived their start */
+    mwl_call *held;                      /* that have not started */
+    mwl_run *changed, *changed_last;     /* linked by mwl__aside */
+    mwl_call *released, **released_end;  /* held before; the next pump starts them */
+    mwl_call *spare_execution;           /* kept for the next one, or NULL */
+    mwl__frame *ready_head, *ready_tail; /* the queue; without a head there is no tail */
+    mwl__frame *round_end;               /* the last one of this round; NULL: there is no round */
+    int64_t round_ns;                    /* when the round began */
+    mwl_instant now; /* the reading of this turn; under virtual time, the time */
     uint64_t rng, next_run, id_seed;
     void (*listen)(void *ctx, const mwl_trace_event *event);
     void *listen_ctx;

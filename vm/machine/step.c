@@ -36,7 +36,8 @@ uint32_t mwl__step_begin(mwl__frame *f, uint32_t step, uint32_t next_pc) {
 }
 
 void mwl__step_note_exit(mwl__frame *f) {
-    mwl__times_of(f)->step_exited_ns = mwl__clock_wall(mwl__vm_of(f));
+    if (step_of(f)->flags & MWL_NEEDS_EXITED)
+        mwl__times_of(f)->step_exited_ns = mwl__clock_wall(mwl__vm_of(f));
 }
 
 static void trace_exit(mwl__frame *f) {
@@ -99,7 +100,7 @@ uint32_t mwl__step_failed(mwl__frame *f) {
         return c->pc;
     }
     trace_exit(f);
-    return mwl__frame_ascend(f);
+    return mwl__frame_ascend(f, mwl__vm_of(f));
 }
 
 uint32_t mwl__step_fault(mwl__frame *f) {
@@ -111,7 +112,7 @@ uint32_t mwl__step_clause_fault(mwl__frame *f) {
     mwl__frame_raise(f, mwl__raised_take(f));
     if (!set_failure(f)) return MWL_PC_NOMEM;
     trace_exit(f);
-    return mwl__frame_ascend(f);
+    return mwl__frame_ascend(f, mwl__vm_of(f));
 }
 
 uint32_t mwl__step_result(mwl__frame *f, uint32_t next_pc) {
@@ -189,12 +190,12 @@ uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_p
 
 /* ---- endings --------------------------------------------------------------------------------- */
 
-uint32_t mwl__step_return(mwl__frame *f) {
+uint32_t mwl__step_return(mwl__frame *f, mwl_vm *vm, mwl_value take) {
     mwl__step_exit(f);
-    mwl__frame_move_res(f, true, &f->in_flight);
+    mwl__frame_set_res(f, true, take);
     if (f->extra) mwl__frame_set_failure(f, mwl_null());
-    trace_exit(f);
-    return mwl__frame_ascend(f);
+    if (mwl__tracing(vm)) mwl__trace_result(f, MWL_TRACE_STEP_EXITED, -1, f->res);
+    return mwl__frame_ascend(f, vm);
 }
 
 static uint32_t end_failing(mwl__frame *f, mwl_value take) {
@@ -205,7 +206,7 @@ static uint32_t end_failing(mwl__frame *f, mwl_value take) {
         mwl__failure_note(f, take); /* else it is raised again */
     if (!mwl__frame_set_failure(f, take)) return MWL_PC_NOMEM;
     trace_exit(f);
-    return mwl__frame_ascend(f);
+    return mwl__frame_ascend(f, mwl__vm_of(f));
 }
 
 uint32_t mwl__step_raise(mwl__frame *f, mwl_value *regs, uint32_t shape) {

@@ -15,6 +15,7 @@
 #include "vm/machine/token.h"
 
 #include "vm/base/usage.h"
+#include "vm/cel/ops.h"
 #include "vm/machine/blocking.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/given.h"
@@ -273,10 +274,13 @@ static void free_cancellation(mwl__mail *m, cancellation *c) {
     mwl__mem_free(&m->alloc, c, c->size);
 }
 
-void mwl__mail_forget(mwl_run *run) {
-    mwl__mail *m = run->link->vm->mail;
-    if (!m || !atomic_load_explicit(&m->n_cancels, memory_order_relaxed)) return;
+MWL__OUTLINE static void forget(mwl__mail *m, const mwl_run *run) {
     for (cancellation *c; (c = take_cancellation(m, run));) free_cancellation(m, c);
+}
+
+void mwl__mail_forget(const mwl_run *run, mwl_vm *vm) {
+    mwl__mail *m = vm->mail;
+    if (atomic_load_explicit(&m->n_cancels, memory_order_relaxed)) forget(m, run);
 }
 
 static void end_entry(mwl_token *t) {
@@ -364,7 +368,7 @@ static void adopt(mwl_token *t) {
     else
         (void)mwl__execution_settle(c, ok, v);
     if (!run) return;
-    mwl__run_used(run, used);
+    mwl__run_used(run, vm, used);
     mwl__run_leave(run);
 }
 

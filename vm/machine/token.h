@@ -19,6 +19,6 @@ mwl_status mwl__token_answer(mwl__frame *f, mwl_value *out);
 
 /* Any thread: the next pump cancels the run. MWL_OK or MWL_E_NOMEM. */
 mwl_status mwl__mail_cancel(mwl_run *run, const char *reason);
-void mwl__mail_forget(mwl_run *run); /* it is freed */
+void mwl__mail_forget(const mwl_run *run, mwl_vm *vm); /* it is freed */
 
 #endif

@@ -347,7 +347,7 @@ uint32_t mwl__unwind_next(mwl__frame *f) {
         if (mwl__tracing(mwl__vm_of(f))) mwl__trace_entry(f, MWL_TRACE_ENTRY_EXITED, -1, f->res);
         mwl__entry_pop(f);
     }
-    return mwl__frame_complete(f);
+    return mwl__frame_complete(f, mwl__vm_of(f));
 }
 
 /* As if the bound had been noticed in time: nothing of the scope is left to tear down, so this is

@@ -156,7 +156,7 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
             mwl__trace(c->frame, MWL_TRACE_TIMER, c->provider->uri, -1, mwl_absent());
         mwl__execution_timer(c);
         mwl__clock_stale(vm);
-        mwl__run_used(run, used);
+        mwl__run_used(run, vm, used);
         mwl__run_leave(run);
     } else if (t->owner == MWL_TIMER_RUN) {
         mwl__run_overdue(((mwl__aside *)(void *)((char *)t - offsetof(mwl__aside, timer)))->run);
@@ -166,7 +166,7 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
         mwl__run_enter(run);
         mwl__grave_open(vm);
         mwl__frame_timer(f);
-        mwl__run_used(run, used);
+        mwl__run_used(run, vm, used);
         mwl__grave_close(vm, run);
         mwl__run_leave(run);
     }
@@ -214,17 +214,15 @@ static bool is_spent(mwl_vm *vm, int64_t stop_ns, uint32_t reads_before) {
  * next pump continues the same round, so that bounds get their turn however small the budgets are.
  */
 static bool run_round(mwl_vm *vm, int64_t stop_ns) {
-    if (!vm->round_left) {
-        vm->round_left = vm->n_ready;
+    if (!vm->round_end) {
+        vm->round_end = vm->ready_tail;
         vm->round_ns = vm->now.mono_ns;
     }
-    while (vm->round_left && vm->ready_head) {
+    while (vm->round_end) {
         uint32_t reads = vm->n_reads;
-        vm->round_left--;
         run_one(vm);
         if (is_spent(vm, stop_ns, reads)) return false;
     }
-    vm->round_left = 0;
     return true;
 }
 
@@ -252,7 +250,7 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
         fire_due(vm, now, false);
         if (vm->ready_head) {
             if (!run_round(vm, stop)) {
-                if (!vm->round_left && !vm->config.virtual_time)
+                if (!vm->round_end && !vm->config.virtual_time)
                     fire_due(vm, vm->round_ns - (vm->ready_head != NULL), true);
                 return vm->ready_head ? 0 : now;
             }

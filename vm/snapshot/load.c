@@ -167,7 +167,7 @@ mwl_status mwl__run_load(mwl_vm *vm, const void *bytes, size_t size, const mwl_l
             mwl__drop(&vm->heap, l.run->id);
             l.run->id = mwl_uint(vm->next_run++);
         }
-        mwl__run_used(l.run, used);
+        mwl__run_used(l.run, vm, used);
         if (!asleep) st = start(&l, how->flags, error);
     }
     mwl__mem_free(&vm->config.alloc, l.timers.list, l.timers.cap * sizeof *l.timers.list);

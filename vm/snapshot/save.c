@@ -466,7 +466,7 @@ mwl_status mwl_run_save(mwl_run *run, void **bytes, size_t *size, uint64_t *vers
     mwl__writer_free(&s.w);
     mwl__mem_free(&vm->config.alloc, s.timers.list, s.timers.cap * sizeof *s.timers.list);
     mwl__mem_free(&vm->config.alloc, s.queue.list, s.queue.cap * sizeof *s.queue.list);
-    mwl__run_used(run, used); /* the text of its id */
+    mwl__run_used(run, run->link->vm, used); /* the text of its id */
     if (st == MWL_OK && version) *version = mwl__durable_version(run);
     return st;
 }
