@@ -63,11 +63,14 @@ void mwl__call_state_accepted(mwl__frame *f, mwl__call_state *r, unsigned needs)
     r->exited_ns = r->accepted_ns = mwl__clock_wall(mwl__vm_of(f));
 }
 
+MWL__OUTLINE static void free_record(mwl__frame *f, mwl_heap *h) {
+    mwl__call_state_free(h, f->record);
+    f->record = NULL;
+}
+
 static uint32_t await_directly(mwl__frame *f, mwl_vm *vm, mwl_call *execution, uint32_t next_pc) {
-    if (f->record) { /* of an earlier call; the delivery must not write there */
-        mwl__call_state_free(&vm->heap, f->record);
-        f->record = NULL;
-    }
+    if (f->record)
+        free_record(f, &vm->heap); /* an earlier call's: the delivery would write there */
     f->target.execution = execution;
     f->awaits = MWL_AWAITS_EXECUTION;
     return mwl__frame_park(f, vm, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
@@ -120,10 +123,11 @@ uint32_t mwl__call_now(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
 }
 
 uint32_t mwl__call_start(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
-    mwl_value input = f->in_flight;
-    f->in_flight = mwl_absent();
+    mwl_value input;
     mwl__result res;
-    mwl_call *execution = mwl__execution_run(f, vm, NULL, c, input, &res);
+    mwl__move(&input, &f->in_flight);
+    f->in_flight = mwl_absent();
+    mwl_call *execution = mwl__execution_run(f, vm, NULL, c, &input, &res);
     if (execution) return await_directly(f, vm, execution, c->rec->end_pc + 1);
     return settled(f, vm, c, &res);
 }

@@ -61,7 +61,7 @@ MWL__INLINE void discard(mwl_vm *vm, mwl_call *c) {
     vm->spare_execution = c;
 }
 
-static mwl_call *new_call(mwl_vm *vm) {
+MWL__OUTLINE static mwl_call *new_call(mwl_vm *vm) {
     mwl_call *c = mwl__heap_take(&vm->heap, sizeof *c);
     if (!c) return NULL;
     mwl__record_blank(c, sizeof *c);
@@ -86,14 +86,19 @@ static void list_at(mwl_call *c, mwl_call **at) {
     *at = c;
 }
 
-void mwl__execution_free(mwl_call *c) {
-    mwl_vm *vm = c->vm;
+/* Frees one whose Result was taken. */
+MWL__INLINE void free_taken(mwl_vm *vm, mwl_call *c) {
     unawait(c);
     mwl__timer_cancel(&vm->timers, &c->timer);
     if (c->tokens) mwl__tokens_free(c);
-    mwl__drop(&vm->heap, c->res.v);
     if (c->listed) unlist(vm, c);
     discard(vm, c);
+}
+
+void mwl__execution_free(mwl_call *c) {
+    mwl_vm *vm = c->vm;
+    mwl__drop(&vm->heap, c->res.v);
+    free_taken(vm, c);
 }
 
 static inline void take(mwl_call *c, mwl__result *res) {
@@ -123,12 +128,16 @@ static uint64_t number(mwl_call *c) {
     return c->number;
 }
 
-void mwl__execution_list(mwl_call *c) {
+static inline void list_awaited(mwl_call *c, mwl_call **list) {
     mwl_run *run = c->frame->run;
     give_number(c, run);
     run->live++;
     c->listed = true;
-    list_at(c, c->held ? &c->vm->held : &c->vm->executions);
+    list_at(c, list);
+}
+
+void mwl__execution_list(mwl_call *c) {
+    list_awaited(c, c->held ? &c->vm->held : &c->vm->executions);
 }
 
 /* The system gives no more memory for stacks. When other calls have returned, there may be some
@@ -204,41 +213,46 @@ static mwl_call *start_blocking(mwl_call *c) {
     return c;
 }
 
-/* An execution that is about to start, or NULL: out of memory. */
+/* Its provider's `start` is not simply called. */
+MWL__OUTLINE static mwl_call *start_indirect(mwl_call *c) {
+    return c->provider->held ? hold(c) : start_blocking(c);
+}
+
+/* An execution that is about to start, or NULL: out of memory. Takes over the two values. */
 static inline mwl_call *prepare(mwl_vm *vm, mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
-                                mwl_value take_input, mwl_value take_args) {
+                                const mwl_value *input, const mwl_value *args) {
     mwl_call *c = vm->spare_execution ? vm->spare_execution : new_call(vm);
     if (!c) {
-        mwl__drop(&vm->heap, take_input);
-        mwl__drop(&vm->heap, take_args);
+        mwl__drop(&vm->heap, *input);
+        mwl__drop(&vm->heap, *args);
         return NULL;
     }
     vm->spare_execution = NULL;
     c->frame = f;
     c->slot = slot;
     c->provider = p;
-    c->input = take_input;
-    c->args = take_args;
+    mwl__move(&c->input, input);
+    mwl__move(&c->args, args);
     c->starting = c->alive = true;
     return c;
 }
 
 /* Inlined in both callers: an execution that settles at once is the common case. */
 MWL__INLINE mwl_call *start(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__provider *p,
-                            mwl_value take_input, mwl_value take_args) {
-    mwl_call *c = prepare(vm, f, slot, p, take_input, take_args);
+                            const mwl_value *input, const mwl_value *args) {
+    mwl_call *c = prepare(vm, f, slot, p, input, args);
     if (!c) return NULL;
-    if (p->indirect) return p->held ? hold(c) : start_blocking(c);
+    if (p->indirect) return start_indirect(c);
     p->call.start(c, p->user);
     if (!p->trusted) mwl__clock_stale(vm);
     c->starting = false;
-    if (!c->settled) mwl__execution_list(c);
+    if (!c->settled) list_awaited(c, &vm->executions);
     return c;
 }
 
 mwl_call *mwl__execution_start(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__provider *p,
                                mwl_value take_input, mwl_value take_args) {
-    return start(f, vm, slot, p, take_input, take_args);
+    return start(f, vm, slot, p, &take_input, &take_args);
 }
 
 /* ---- delivery -------------------------------------------------------------------------------- */
@@ -259,13 +273,15 @@ MWL__OUTLINE static void check_metadata(mwl_call *c) {
     mwl__replace(h, &c->metadata, data);
 }
 
-static void deliver_slot(mwl_call *c, mwl__slot_state state) {
+MWL__OUTLINE static void give_metadata(mwl_call *c, mwl__call_state *record) {
+    mwl__replace(&c->vm->heap, &record->metadata, c->metadata);
+    c->metadata = mwl_absent();
+}
+
+MWL__OUTLINE static void deliver_slot(mwl_call *c, mwl__slot_state state) {
     mwl__frame *f = c->frame;
     mwl__slot *slot = c->slot;
-    if (slot->record) {
-        mwl__replace(&c->vm->heap, &slot->record->metadata, c->metadata);
-        c->metadata = mwl_absent();
-    }
+    if (slot->record) give_metadata(c, slot->record);
     mwl__result res = c->res;
     c->res.v = mwl_absent();
     mwl__execution_free(c);
@@ -276,19 +292,17 @@ MWL__INLINE void deliver_call(mwl_call *c) {
     mwl_vm *vm = c->vm;
     mwl__frame *f = c->frame;
     f->awaits = MWL_AWAITS_NOTHING;
-    if (f->record) {
-        mwl__replace(&vm->heap, &f->record->metadata, c->metadata);
-        c->metadata = mwl_absent();
-    }
-    mwl__call_accept(f, vm, c->res.ok, c->res.v);
-    c->res.v = mwl_absent();
-    mwl__execution_free(c);
+    if (f->record) give_metadata(c, f->record);
+    mwl_value v;
+    mwl__move(&v, &c->res.v);
+    mwl__call_accept(f, vm, c->res.ok, v);
+    free_taken(vm, c);
     mwl__frame_ready(f, vm);
 }
 
 /* A cancelled execution has ended, whatever it settled with: it resolves as the cancellation
  * imposed. */
-static void resolve_cancelled(mwl_call *c) {
+MWL__OUTLINE static void resolve_cancelled(mwl_call *c) {
     mwl__frame *f = c->frame;
     if (c->slot) {
         deliver_slot(c, MWL_SLOT_CANCELLED);
@@ -392,8 +406,8 @@ void mwl__execution_now(mwl_call *c, void *user) {
 }
 
 mwl_call *mwl__execution_run(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__call_link *call,
-                             mwl_value take_input, mwl__result *res) {
-    mwl_call *c = start(f, vm, slot, call->provider, take_input, call->args);
+                             const mwl_value *input, mwl__result *res) {
+    mwl_call *c = start(f, vm, slot, call->provider, input, &call->args);
     res->v = mwl_absent();
     if (!c || !c->settled) return c;
     take(c, res);

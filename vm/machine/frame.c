@@ -271,7 +271,7 @@ static bool save_regs(mwl__frame *f, mwl__exec *x) {
 }
 
 static void restore_regs(mwl__frame *f, mwl__exec *x) {
-    mwl_value *saved = f->extra ? f->extra->saved_regs : NULL;
+    mwl_value *saved = f->extra->saved_regs;
     if (!saved) return;
     size_t size = mwl__program_of(f)->n_regs * sizeof *saved;
     memcpy(x->regs, saved, size);
@@ -290,16 +290,35 @@ static size_t memory_limit(const mwl_run *run, size_t heap_used) {
                                                            : heap_used + (limit - run->memory_used);
 }
 
+/* What the turn of a frame with an mwl__extra begins with; a pc. */
+MWL__OUTLINE static uint32_t begin_with_extra(mwl__frame *f, mwl__exec *x) {
+    if (f->extra->awaiting) { /* interrupted while queued: it continues when its dispatches have
+                                 ended */
+        f->state = MWL_FRAME_WAIT_GATHER;
+        return MWL_PC_PARK;
+    }
+    f->state = MWL_FRAME_RUNNING;
+    if (f->extra->resume) {
+        drop_saved(f);
+        f->extra->resume = false;
+        return mwl__unwind_next(f);
+    }
+    if (f->pc == MWL_NONE) return mwl__frame_complete(f, x->vm);
+    restore_regs(f, x);
+    return f->pc;
+}
+
 /* The pc where the turn begins. A frame that completes here is freed: do not read it afterwards. */
-static uint32_t begin_turn(mwl__frame *f, mwl_vm *vm) {
+static uint32_t begin_turn(mwl__frame *f, mwl_run *run, mwl_vm *vm) {
     mwl__exec *x = &vm->exec;
-    x->program = mwl__program_of(f);
-    x->functions = (const struct mwl_function_def *const *)f->run->link->functions;
-    x->linked = f->run->link->linked;
-    x->calls = f->run->link->calls;
+    const mwl__link *link = run->link;
+    x->program = link->program;
+    x->functions = (const struct mwl_function_def *const *)link->functions;
+    x->linked = link->linked;
+    x->calls = link->calls;
     x->root = (const char *)f;
     x->frame = f;
-    x->budget = f->run->budget;
+    x->budget = run->budget;
     x->late = false;
     if (x->budget == 0) return MWL_PC_FUEL;
     x->slice = x->turn = (x->budget < vm->config.slice ? (int64_t)x->budget : vm->config.slice) - 1;
@@ -312,23 +331,12 @@ static uint32_t begin_turn(mwl__frame *f, mwl_vm *vm) {
         mwl__grave_open(vm);
     }
     if (vm->graves) mwl__grave_turn(vm, f);
-    vm->executing = f->run;
+    vm->executing = run;
     vm->heap.work = 0; /* what was done since the last turn is not this run's */
-    vm->heap.limit = memory_limit(f->run, vm->heap.used);
-    if (f->extra && f->extra->awaiting) { /* interrupted while queued: it continues when its
-                                             dispatches have ended */
-        f->state = MWL_FRAME_WAIT_GATHER;
-        return MWL_PC_PARK;
-    }
+    vm->heap.limit = memory_limit(run, vm->heap.used);
+    if (f->extra) return begin_with_extra(f, x);
     f->state = MWL_FRAME_RUNNING;
-    if (f->extra && f->extra->resume) {
-        drop_saved(f);
-        f->extra->resume = false;
-        return mwl__unwind_next(f);
-    }
-    if (f->pc == MWL_NONE) return mwl__frame_complete(f, vm);
-    restore_regs(f, x);
-    return f->pc;
+    return f->pc != MWL_NONE ? f->pc : mwl__frame_complete(f, vm);
 }
 
 /* A fault without a handler: only a damaged image has one. */
@@ -387,7 +395,7 @@ static inline int64_t pay(mwl_run *run, mwl__exec *x) {
 }
 
 /* The turn has ended otherwise than by waiting. */
-static void end_turn(mwl__frame *f, mwl__exec *x, mwl__outcome outcome) {
+MWL__OUTLINE static void end_turn(mwl__frame *f, mwl__exec *x, mwl__outcome outcome) {
     mwl_run *run = f->run;
     const size_t used = x->heap->used;
     if (outcome == MWL_EXEC_YIELD && run->budget == 0) outcome = MWL_EXEC_FUEL;
@@ -407,15 +415,15 @@ int64_t mwl__frame_run(mwl__frame *f, mwl_vm *vm) {
     mwl__exec *x = &vm->exec;
     const bool limited = run->limit_hit;
     vm->turn_used = vm->heap.used;
-    const uint32_t pc = begin_turn(f, vm);
-    mwl__outcome outcome = MWL_EXEC_PARK;
-    if (pc == MWL_PC_NOMEM)
-        outcome = MWL_EXEC_NOMEM;
-    else if (pc == MWL_PC_FUEL)
-        outcome = MWL_EXEC_FUEL;
-    else if (pc != MWL_PC_PARK) {
+    const uint32_t pc = begin_turn(f, run, vm);
+    mwl__outcome outcome;
+    if (pc < MWL_PC_LIMIT) {
         x->pc = pc;
         outcome = mwl__exec_run(x);
+    } else {
+        outcome = pc == MWL_PC_NOMEM  ? MWL_EXEC_NOMEM
+                  : pc == MWL_PC_FUEL ? MWL_EXEC_FUEL
+                                      : MWL_EXEC_PARK;
     }
     x->poll = INT64_MIN; /* what follows belongs to no frame: this one may have ended */
     const int64_t cost = pay(run, x);
@@ -429,16 +437,6 @@ int64_t mwl__frame_run(mwl__frame *f, mwl_vm *vm) {
 }
 
 /* ---- completion ------------------------------------------------------------------------------ */
-
-uint32_t mwl__frame_ascend(mwl__frame *f, mwl_vm *vm) {
-    mwl__replace(&vm->heap, &f->in_flight, mwl_absent());
-    f->construct = MWL_IN_FRAME;
-    const mwl__flow_link *l = &f->run->link->flows[f->flow];
-    int64_t *slice = &vm->exec.slice;
-    if (!l->bare || *slice <= 0) return l->ascend_pc;
-    --*slice;
-    return mwl__frame_complete(f, vm);
-}
 
 MWL__OUTLINE static uint32_t complete_child(mwl__frame *f, mwl_vm *vm) {
     mwl__frame *parent = f->parent;

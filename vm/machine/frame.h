@@ -62,7 +62,15 @@ void mwl__frame_timer(mwl__frame *f); /* its timer is due */
 uint32_t mwl__frame_complete(mwl__frame *f, mwl_vm *vm);
 /* res is set: goes to the Flow's ascent, mostly the frame's end, which is an instruction of its
  * own. */
-uint32_t mwl__frame_ascend(mwl__frame *f, mwl_vm *vm);
+static inline uint32_t mwl__frame_ascend(mwl__frame *f, mwl_vm *vm) {
+    mwl__replace(&vm->heap, &f->in_flight, mwl_absent());
+    f->construct = MWL_IN_FRAME;
+    const mwl__flow_link *l = &f->run->link->flows[f->flow];
+    int64_t *slice = &vm->exec.slice;
+    if (!l->bare || *slice <= 0) return l->ascend_pc;
+    --*slice;
+    return mwl__frame_complete(f, vm);
+}
 /* Is a bound set by an entry of the frame itself? */
 static inline bool mwl__frame_has_bounds(const mwl__frame *f) {
     return f->entries && f->entries->least_ns != MWL_NEVER;

@@ -191,8 +191,10 @@ static inline bool start_directly(mwl__frame *f, mwl_vm *vm, mwl__gather *g,
     *slot = (mwl__slot){.state = MWL_SLOT_ACTIVE};
     g->active++;
     const mwl__provider *p = c->provider;
-    if (!p->now || !mwl__execution_ask(&vm->heap, p, in, c->args, &slot->res))
-        slot->as.execution = mwl__execution_run(f, vm, slot, c, mwl__keep(in), &slot->res);
+    if (!p->now || !mwl__execution_ask(&vm->heap, p, in, c->args, &slot->res)) {
+        const mwl_value input = mwl__keep(in);
+        slot->as.execution = mwl__execution_run(f, vm, slot, c, &input, &slot->res);
+    }
     if (slot->as.execution) return true;
     if (mwl_is_absent(slot->res.v)) return false;
     slot->state = MWL_SLOT_SETTLED;

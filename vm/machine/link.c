@@ -74,6 +74,8 @@ static mwl_status link_flows(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     }
     for (uint32_t i = 0; i < t->n_steps; i++)
         if (t->steps[i].flags & times) l->flows[t->steps[i].flow].timed = true;
+    for (uint32_t i = 0; i < t->n_flows; i++)
+        l->flows[i].plain = !l->flows[i].timed && !l->flows[i].schema;
     return MWL_OK;
 }
 

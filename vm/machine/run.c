@@ -101,8 +101,8 @@ MWL__OUTLINE static mwl_status convert(mwl_vm *vm, const mwl_value *input,
 
 /* Arguments are validated at this run's cost. This may be a callback of another run, whose turn
  * goes on afterwards. */
-MWL__OUTLINE static void validate_root(mwl_run *run, const mwl_value *input,
-                                       const mwl_value *arguments) {
+MWL__OUTLINE static void seed_root(mwl_run *run, const mwl_value *input,
+                                   const mwl_value *arguments) {
     mwl_vm *vm = run->link->vm;
     mwl__exec *x = &vm->exec;
     const mwl_program *their_program = x->program;
@@ -124,13 +124,15 @@ MWL__OUTLINE static void validate_root(mwl_run *run, const mwl_value *input,
 /* Sets run->root, unless out of memory. */
 static inline void make_root(mwl_run *run, mwl_vm *vm, const mwl__flow_link *l,
                              const mwl_value *input, const mwl_value *arguments) {
-    if (l->schema || !mwl_is_absent(*arguments)) {
-        validate_root(run, input, arguments);
+    if (!l->plain || !mwl_is_absent(*arguments) || mwl__tracing(vm)) {
+        seed_root(run, input, arguments);
         return;
     }
-    mwl__frame *f = mwl__run_frame(run);
+    mwl__frame *f = run->root = mwl__run_frame(run);
     run->live = 1;
-    if (mwl__frame_begin(f, vm, l, mwl__keep(*input), mwl_absent())) run->root = f;
+    const mwl_value in = mwl__keep(*input), flies = mwl__keep(in);
+    mwl__move(&f->input, &in);
+    mwl__move(&f->in_flight, &flies);
 }
 
 static inline mwl_run *new_run(mwl__link *link, mwl_vm *vm) {
@@ -148,25 +150,29 @@ static inline mwl_run *new_run(mwl__link *link, mwl_vm *vm) {
 
 mwl_run *mwl__run_new(mwl__link *link) { return new_run(link, link->vm); }
 
-/* Checks what all runs of one call have in common, and links the program to the VM. */
-static mwl_status open_start(mwl_vm *vm, mwl_program *program, const mwl_start *start,
-                             mwl__link **out, mwl_error *error) {
+MWL__OUTLINE static mwl_status check_start(mwl_vm *vm, mwl_program *program, const mwl_start *start,
+                                           mwl__link **out, mwl_error *error) {
     if (program->tables.root_flow == MWL_NONE)
         return set_error(error, MWL_E_USAGE, "the program is an expression, not a Flow");
     if (!mwl_is_absent(start->arguments) && mwl_value_kind(start->arguments) != MWL_KIND_OBJECT)
         return set_error(error, MWL_E_USAGE, "arguments must be an object");
-    mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_run_start: the VM was freed");
-    mwl__usage(pumps_alone(vm), "mwl_run_start: while another thread pumps the VM");
-    mwl__vm_here(vm);
-    mwl__link *link = vm->links;
-    mwl_status st = MWL_OK;
-    if (!link || link->program != program || link->forget || link->missing)
-        st = mwl__link_program(vm, program, &link, error);
-    *out = link;
+    mwl_status st = mwl__link_program(vm, program, out, error);
     if (st < 0) return st;
     if (start->id && !mwl__utf8_valid(start->id, strlen(start->id), NULL))
         return set_error(error, MWL_E_UTF8, "the id is not valid UTF-8");
     return MWL_OK;
+}
+
+/* Checks what all runs of one call have in common, and links the program to the VM. */
+static inline mwl_status open_start(mwl_vm *vm, mwl_program *program, const mwl_start *start,
+                                    mwl__link **out, mwl_error *error) {
+    mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_run_start: the VM was freed");
+    mwl__usage(pumps_alone(vm), "mwl_run_start: while another thread pumps the VM");
+    mwl__vm_here(vm);
+    mwl__link *l = *out = vm->links;
+    const bool known = l && l->program == program && l->root && !l->forget && !l->missing;
+    if (known && !start->id && mwl_is_absent(start->arguments)) return MWL_OK;
+    return check_start(vm, program, start, out, error);
 }
 
 /* Gives a new run what its start says and its program does not. Returns false if out of memory. */
@@ -182,9 +188,9 @@ static inline bool give_own(mwl_run *run, mwl_vm *vm, const mwl_start *start, ui
     return !vm->config.hold || mwl__durable_add(run);
 }
 
-static inline mwl_status start_one(mwl__link *link, mwl_vm *vm, const mwl_start *start,
-                                   const mwl_value *input, uint64_t seed, mwl_run **out,
-                                   mwl_error *error) {
+MWL__INLINE mwl_status start_one(mwl__link *link, mwl_vm *vm, const mwl_start *start,
+                                 const mwl_value *input, uint64_t seed, mwl_run **out,
+                                 mwl_error *error) {
     static const mwl_value null = {MWL_KIND_NULL, 0, {0}};
     size_t used = vm->heap.used;
     mwl__given_start given;
@@ -211,26 +217,10 @@ static inline mwl_status start_one(mwl__link *link, mwl_vm *vm, const mwl_start 
     return MWL_OK;
 }
 
-/* Starts a run for each input; *n_started counts them. The runs' seeds follow one another. */
-static mwl_status start_all(mwl_vm *vm, mwl_program *program, const mwl_start *start,
-                            const mwl_value *inputs, size_t n, mwl_run **runs, size_t *n_started,
-                            mwl_error *error) {
-    mwl__link *link = NULL;
-    uint64_t seed = start->seed;
-    mwl_status st = open_start(vm, program, start, &link, error);
-    for (size_t i = 0; st == MWL_OK && i < n; i++) {
-        st = start_one(link, vm, start, &inputs[i], seed, &runs[i], error);
-        if (st != MWL_OK) break;
-        ++*n_started;
-        if (seed && ++seed == 0) seed = 1;
-    }
-    return st;
-}
-
 /* Reads what a host says about a start. If the host is of another version, *start becomes a copy in
  * *own. */
-static mwl_status read_start(mwl_start *own, const mwl_start **start, size_t size,
-                             mwl_error *error) {
+static inline mwl_status read_start(mwl_start *own, const mwl_start **start, size_t size,
+                                    mwl_error *error) {
     mwl_status st = MWL_OK;
     if (!*start || size != sizeof *own) {
         st = mwl__grown_read(own, sizeof *own, *start, size);
@@ -244,12 +234,13 @@ static mwl_status read_start(mwl_start *own, const mwl_start **start, size_t siz
 mwl_status mwl_run_start_sized(mwl_vm *vm, mwl_program *program, const mwl_start *start,
                                size_t size, mwl_run **out, mwl_error *error) {
     mwl_start own;
-    size_t n_started = 0;
+    mwl__link *link;
     mwl_status st = read_start(&own, &start, size, error);
     if (st < 0) return st;
     if (!vm || !program || !out)
         return set_error(error, MWL_E_USAGE, "vm, program and out are needed");
-    return start_all(vm, program, start, &start->input, 1, out, &n_started, error);
+    st = open_start(vm, program, start, &link, error);
+    return st < 0 ? st : start_one(link, vm, start, &start->input, start->seed, out, error);
 }
 
 mwl_status mwl_run_start_many_sized(mwl_vm *vm, mwl_program *program, const mwl_start *start,
@@ -263,7 +254,16 @@ mwl_status mwl_run_start_many_sized(mwl_vm *vm, mwl_program *program, const mwl_
         return set_error(error, MWL_E_USAGE, "vm, program, inputs, runs and n_started are needed");
     if (start->id || !mwl_is_absent(start->input))
         return set_error(error, MWL_E_USAGE, "many runs cannot share an id or an input of `start`");
-    return start_all(vm, program, start, inputs, n, runs, n_started, error);
+    mwl__link *link;
+    uint64_t seed = start->seed; /* the runs' seeds follow one another */
+    st = open_start(vm, program, start, &link, error);
+    for (size_t i = 0; st == MWL_OK && i < n; i++) {
+        st = start_one(link, vm, start, &inputs[i], seed, &runs[i], error);
+        if (st != MWL_OK) break;
+        ++*n_started;
+        if (seed && ++seed == 0) seed = 1;
+    }
+    return st;
 }
 
 mwl_run_state mwl_run_get_state(const mwl_run *run) {
@@ -348,6 +348,7 @@ mwl__aside *mwl__run_aside(mwl_run *run) {
     memset(a, 0, sizeof *a);
     a->timer.owner = MWL_TIMER_RUN;
     a->run = run;
+    run->marked = true;
     return run->aside = a;
 }
 
@@ -425,7 +426,7 @@ static void cancel(mwl_run *run, const char *reason) {
     if (!run->root || run->state == MWL_RUN_ABORTED) return;
     mwl_heap *h = &run->link->vm->heap;
     if (run->busy) { /* from inside one of its own callbacks: when the slice ends */
-        run->cancel_asked = true;
+        run->marked = run->cancel_asked = true;
         stop_turn(run);
         if (reason && mwl_is_absent(run->result)) run->result = mwl__message(h, reason);
         return;
@@ -475,6 +476,7 @@ void mwl_run_abort(mwl_run *run) {
                "mwl_run_abort: while another thread pumps the VM");
     if (!run || run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return;
     run->state = MWL_RUN_ABORTED;
+    run->marked = true;
     mwl__over_ended(run, run->link->vm);
     stop_turn(run);
     mwl__run_enter(run);
@@ -538,7 +540,7 @@ void mwl_run_free(mwl_run *run) {
     mwl__usage(pumps_alone(vm), "mwl_run_free: while another thread pumps the VM");
     if (run->busy) { /* from inside one of its own callbacks: when the slice ends */
         mwl_run_abort(run);
-        run->free_asked = true;
+        run->marked = run->free_asked = true;
         return;
     }
     if (run->noted) forget_sites(vm, run);

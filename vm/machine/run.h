@@ -10,9 +10,7 @@
 static inline void mwl__run_enter(mwl_run *run) { run->busy++; }
 void mwl__run_left(mwl_run *run); /* the slow part of mwl__run_leave */
 static inline void mwl__run_leave(mwl_run *run) {
-    bool plain =
-        run->state != MWL_RUN_ABORTED && !run->aside && !run->cancel_asked && !run->free_asked;
-    if (plain && !(MWL_CHECKED && run->state == MWL_RUN_DONE))
+    if (!run->marked && !(MWL_CHECKED && run->state == MWL_RUN_DONE))
         run->busy--;
     else
         mwl__run_left(run);

@@ -304,6 +304,7 @@ struct mwl_run {
     bool succeeded;    /* done, with a success */
     bool bare;         /* `result` is the success's value, the Result object is not made yet */
     bool limit_hit;
+    bool marked : 1;       /* aborted, with an aside, or with something asked: see mwl__run_leave */
     bool cancel_asked : 1; /* while busy: done when it is no longer busy */
     bool free_asked : 1;   /* likewise */
     bool frozen : 1;       /* its timers are not armed; see clone.h */
@@ -359,6 +360,7 @@ typedef struct mwl__flow_link {
     uint32_t flow, pc;   /* its index, its first instruction */
     uint32_t ascend_pc;
     bool timed; /* its frames keep instants */
+    bool plain; /* they do not, and it takes no arguments */
     bool bare;  /* no middleware is around it: it ascends to its COMPLETE */
 } mwl__flow_link;
 typedef struct mwl__entry_link {

@@ -9,6 +9,7 @@
 
 #include "vm/base/usage.h"
 #include "vm/cel/cel_lib.h"
+#include "vm/cel/ops.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/context.h"
 #include "vm/machine/durable.h"
@@ -144,7 +145,7 @@ mwl_status mwl_vm_functions(mwl_vm *vm, const mwl_function_def *functions, size_
 
 /* ---- the pump -------------------------------------------------------------------------------- */
 
-static void fire(mwl_vm *vm, mwl__timer *t) {
+MWL__OUTLINE static void fire(mwl_vm *vm, mwl__timer *t) {
     size_t used = vm->heap.used;
     vm->fuel_left--;
     if (t->owner == MWL_TIMER_EXECUTION) {
@@ -175,8 +176,7 @@ static void fire(mwl_vm *vm, mwl__timer *t) {
 
 /* Fire what is due by `now`: waits only, or bounds too. True when something fired. A timer costs a
  * unit of fuel; what is due when that is used up fires in the next pump. */
-static bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
-    if (!mwl__timers_count(&vm->timers)) return false;
+MWL__OUTLINE static bool fire_some(mwl_vm *vm, int64_t now, bool bounds) {
     bool any = false;
     int64_t due;
     for (mwl__timer *t; vm->fuel_left > 0 && (t = mwl__timers_first(&vm->timers, &due)) &&
@@ -188,6 +188,9 @@ static bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
         if (bounds && vm->ready_head) break; /* it takes effect before the next one */
     }
     return any;
+}
+static inline bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
+    return mwl__timers_count(&vm->timers) && fire_some(vm, now, bounds);
 }
 
 static void run_one(mwl_vm *vm) {
@@ -226,27 +229,27 @@ static bool run_round(mwl_vm *vm, int64_t stop_ns) {
     return true;
 }
 
-/* What other threads have sent, what the host has released, and ends that happened between two
- * pumps. */
-static void adopt(mwl_vm *vm) {
+/* What other threads have sent, what the host has released, ends that happened between two pumps,
+ * and a step of what is dead. */
+MWL__INLINE void adopt(mwl_vm *vm) {
     if (mwl__mail_filled(vm)) mwl__mail_adopt(vm);
     if (vm->released) mwl__durable_start(vm);
     if (mwl__over_waits(vm)) mwl__over_tell(vm);
+    if (vm->graves) (void)mwl__grave_step(vm);
 }
 
-/* Does the pump itself need the time? Else the clock is read when something else asks for it. */
-static inline bool is_timed(const mwl_vm *vm, int64_t budget_ns) {
-    return mwl__timers_count(&vm->timers) || budget_ns != MWL_NO_BUDGET;
+/* The time, if the pump itself needs it. Else the clock is read when something else asks for it. */
+static inline int64_t pump_time(mwl_vm *vm, int64_t budget_ns) {
+    bool timed = mwl__timers_count(&vm->timers) || budget_ns != MWL_NO_BUDGET;
+    return timed ? mwl__clock_mono(vm) : vm->now.mono_ns;
 }
 
 static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
-    int64_t stop = MWL_NEVER;
-    for (bool first = true;; first = false) {
-        adopt(vm);
-        if (vm->graves) (void)mwl__grave_step(vm);
-        if (first) mwl__clock_stale(vm);
-        int64_t now = is_timed(vm, budget_ns) ? mwl__clock_mono(vm) : vm->now.mono_ns;
-        if (first && budget_ns != MWL_NO_BUDGET) stop = mwl__clock_add(now, budget_ns);
+    adopt(vm);
+    mwl__clock_stale(vm);
+    int64_t now = pump_time(vm, budget_ns);
+    const int64_t stop = budget_ns != MWL_NO_BUDGET ? mwl__clock_add(now, budget_ns) : MWL_NEVER;
+    for (;; adopt(vm), now = pump_time(vm, budget_ns)) {
         fire_due(vm, now, false);
         if (vm->ready_head) {
             if (!run_round(vm, stop)) {
