@@ -36,10 +36,10 @@ static void unawait(mwl_call *c) {
     c->slot = NULL;
 }
 
-static void clear(mwl_heap *h, mwl_value *place) {
-    if (mwl_is_absent(*place)) return;
-    mwl__drop(h, *place);
-    *place = mwl_absent();
+/* Drops what few providers give it. */
+MWL__OUTLINE static void clear_given(mwl_heap *h, mwl_call *c) {
+    mwl__replace(h, &c->metadata, mwl_absent());
+    mwl__replace(h, &c->state, mwl_null());
 }
 
 /* One is kept for the next start, so that executions which settle at once allocate nothing; the
@@ -47,8 +47,8 @@ static void clear(mwl_heap *h, mwl_value *place) {
 MWL__INLINE void discard(mwl_vm *vm, mwl_call *c) {
     mwl__drop(&vm->heap, c->input);
     mwl__drop(&vm->heap, c->args);
-    clear(&vm->heap, &c->metadata);
-    if (mwl_value_kind(c->state) != MWL_KIND_NULL) mwl__replace(&vm->heap, &c->state, mwl_null());
+    if (!mwl_is_absent(c->metadata) || mwl_value_kind(c->state) != MWL_KIND_NULL)
+        clear_given(&vm->heap, c);
     if (vm->spare_execution) {
         c->alive = false;
         mwl__heap_give(&vm->heap, c, sizeof *c);
@@ -101,8 +101,7 @@ void mwl__execution_free(mwl_call *c) {
     free_taken(vm, c);
 }
 
-static inline void take(mwl_call *c, mwl__result *res) {
-    mwl_vm *vm = c->vm;
+static inline void take(mwl_vm *vm, mwl_call *c, mwl__result *res) {
     mwl__result_move(res, &c->res);
     mwl__timer_cancel(&vm->timers, &c->timer);
     if (c->tokens) mwl__tokens_free(c);
@@ -111,7 +110,7 @@ static inline void take(mwl_call *c, mwl__result *res) {
 
 mwl__result mwl__execution_take(mwl_call *c) {
     mwl__result res;
-    take(c, &res);
+    take(c->vm, c, &res);
     return res;
 }
 
@@ -215,7 +214,8 @@ static mwl_call *start_blocking(mwl_call *c) {
 
 /* Its provider's `start` is not simply called. */
 MWL__OUTLINE static mwl_call *start_indirect(mwl_call *c) {
-    return c->provider->held ? hold(c) : start_blocking(c);
+    const mwl__provider *p = c->provider;
+    return p->held ? hold(c) : start_blocking(c);
 }
 
 /* An execution that is about to start, or NULL: out of memory. Takes over the two values. */
@@ -297,7 +297,8 @@ MWL__INLINE void deliver_call(mwl_call *c) {
     mwl__move(&v, &c->res.v);
     mwl__call_accept(f, vm, c->res.ok, v);
     free_taken(vm, c);
-    mwl__frame_ready(f, vm);
+    mwl__frame_fetch(f);
+    mwl__frame_queue(f, vm);
 }
 
 /* A cancelled execution has ended, whatever it settled with: it resolves as the cancellation
@@ -408,10 +409,12 @@ void mwl__execution_now(mwl_call *c, void *user) {
 mwl_call *mwl__execution_run(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__call_link *call,
                              const mwl_value *input, mwl__result *res) {
     mwl_call *c = start(f, vm, slot, call->provider, input, &call->args);
+    if (c && c->settled) {
+        take(vm, c, res);
+        return NULL;
+    }
     res->v = mwl_absent();
-    if (!c || !c->settled) return c;
-    take(c, res);
-    return NULL;
+    return c;
 }
 
 /* ---- interruption ---------------------------------------------------------------------------- */

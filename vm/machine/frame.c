@@ -217,9 +217,7 @@ void mwl__frame_free(mwl__frame *f, mwl_vm *vm) {
 void mwl__frame_ready(mwl__frame *f, mwl_vm *vm) {
     if (f->queued || f->state == MWL_FRAME_RUNNING || f->state == MWL_FRAME_DONE) return;
     mwl__frame_fetch(f);
-    mwl__timer_cancel(&vm->timers, &f->timer);
-    f->state = MWL_FRAME_READY;
-    mwl__ready_push(vm, f);
+    mwl__frame_queue(f, vm);
 }
 
 /* The earliest bound of the frame that can still fire; of equal ones the outermost. A bound counts

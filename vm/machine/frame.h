@@ -2,6 +2,7 @@
 #ifndef MWL_FRAME_H
 #define MWL_FRAME_H
 
+#include "vm/machine/ready.h"
 #include "vm/machine/trace.h"
 #include "vm/machine/unwind.h"
 
@@ -49,7 +50,15 @@ static inline bool mwl__frame_begin(mwl__frame *f, mwl_vm *vm, const mwl__flow_l
     mwl__move(&f->in_flight, &kept);
     return true;
 }
-/* Queues the frame and cancels its timer. Does nothing if it is queued, running or done. */
+/* Queues the frame, which waits, and cancels its timer. */
+static inline void mwl__frame_queue(mwl__frame *f, mwl_vm *vm) {
+    assert(!f->queued && f->state != MWL_FRAME_RUNNING && f->state != MWL_FRAME_DONE);
+    mwl__timer_cancel(&vm->timers, &f->timer);
+    f->state = MWL_FRAME_READY;
+    mwl__ready_push(vm, f);
+}
+/* The same, but lets the processor load its records, and does nothing if it is queued, running or
+ * done. */
 void mwl__frame_ready(mwl__frame *f, mwl_vm *vm);
 /* Gives the frame one turn, until it parks, yields or is done. Returns the fuel that it used, at
  * least a unit. A run that reaches its limit gets other fuel for its cleanup, so that turn counts

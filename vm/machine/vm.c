@@ -231,7 +231,7 @@ static bool run_round(mwl_vm *vm, int64_t stop_ns) {
 
 /* What other threads have sent, what the host has released, ends that happened between two pumps,
  * and a step of what is dead. */
-MWL__INLINE void adopt(mwl_vm *vm) {
+MWL__INLINE void adopt_all(mwl_vm *vm) {
     if (mwl__mail_filled(vm)) mwl__mail_adopt(vm);
     if (vm->released) mwl__durable_start(vm);
     if (mwl__over_waits(vm)) mwl__over_tell(vm);
@@ -245,11 +245,11 @@ static inline int64_t pump_time(mwl_vm *vm, int64_t budget_ns) {
 }
 
 static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
-    adopt(vm);
+    adopt_all(vm);
     mwl__clock_stale(vm);
     int64_t now = pump_time(vm, budget_ns);
     const int64_t stop = budget_ns != MWL_NO_BUDGET ? mwl__clock_add(now, budget_ns) : MWL_NEVER;
-    for (;; adopt(vm), now = pump_time(vm, budget_ns)) {
+    for (;; adopt_all(vm), now = pump_time(vm, budget_ns)) {
         fire_due(vm, now, false);
         if (vm->ready_head) {
             if (!run_round(vm, stop)) {

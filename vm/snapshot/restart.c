@@ -8,7 +8,6 @@
 #include "vm/machine/phase.h"
 #include "vm/machine/ready.h"
 #include "vm/machine/rest.h"
-#include "vm/machine/run.h"
 #include "vm/machine/timer.h"
 #include "vm/snapshot/loader.h"
 
