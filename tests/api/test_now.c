@@ -212,6 +212,53 @@ UTEST(now, a_long_loop_ends_with_its_fuel) {
     flow_close(&n.f);
 }
 
+/* Runs a loop with so much fuel, in turns of `slice`. Returns its Result, or NULL. */
+static const char *loop_within(struct now *n, const char *when, uint64_t fuel, int64_t slice) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             CALLS("{'provider':" QUICK "}",
+                   ",'middleware':[{'provider':" LOOP ",'onSuccess':{'when':'{{ %s }}'}}]"),
+             when);
+    mwl_limits limits = {.fuel = fuel};
+    mwl_start start = {.input = mwl_number(1), .arguments = mwl_absent(), .limits = &limits};
+    n->counts.now = 0;
+    if (!flow_load(&n->f, text) ||
+        mwl_run_start(n->f.vm, n->f.program, &start, &n->f.run, NULL) < 0)
+        return NULL;
+    while (mwl_run_get_state(n->f.run) == MWL_RUN_READY)
+        (void)mwl_vm_pump_within(n->f.vm, MWL_NO_BUDGET, slice);
+    flow_finish(&n->f);
+    mwl_program_release(n->f.program);
+    n->f.program = NULL;
+    return n->f.result;
+}
+
+/* A count that is compared in one instruction, and one that an expression compares: with any fuel
+ * and in turns of any length the same calls are made, and the same is charged for them. */
+UTEST(now, a_loop_costs_the_same_however_it_counts) {
+    static const char *const ways[] = {"middleware.metadata.iteration < 4",
+                                       "middleware.metadata.iteration < 3.5",
+                                       "middleware.metadata.iteration < 4.0"};
+    struct now n;
+    ASSERT_TRUE(open_vm(&n, true, false, true));
+    bool ended = false;
+    for (uint64_t fuel = 1; fuel < 40; fuel++) {
+        char wanted[sizeof n.f.result];
+        const char *got = loop_within(&n, "4.0 > middleware.metadata.iteration", fuel, 1000);
+        ASSERT_TRUE(got != NULL);
+        snprintf(wanted, sizeof wanted, "%s", got);
+        const unsigned calls = n.counts.now;
+        ended = strcmp(wanted, "{\"type\":\"success\",\"value\":16}") == 0;
+        if (ended) EXPECT_EQ(calls, 4u);
+        for (size_t i = 0; i < 3 * 8; i++) {
+            EXPECT_STREQ(loop_within(&n, ways[i % 3], fuel, 1 + (int64_t)(i / 3)), wanted);
+            EXPECT_EQ(n.counts.now, calls);
+        }
+    }
+    EXPECT_TRUE(ended);
+    flow_close(&n.f);
+}
+
 UTEST(now, a_provider_needs_one_of_the_three) {
     flow f;
     ASSERT_TRUE(flow_vm(&f, 1));

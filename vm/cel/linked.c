@@ -7,6 +7,7 @@
 #include "vm/cel/linked_op.h"
 #include "vm/value/shape.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -198,6 +199,16 @@ static void fill_code(mwl__linked *l, mwl__linked_key *keys) {
         *keys = key_of(l, ins.c);
         to->x = bytes_to(l, keys++);
     }
+}
+
+uint64_t mwl__linked_repeats(const mwl__linked *l, uint32_t pc, const mwl__str *name) {
+    const double exact = 0x1p53; /* up to here, integers are numbers and compare as such */
+    if (choose(l, pc) != MWL_OP_COUNT_GATE || choose(l, pc + 3) != MWL_OP_ACT_REENTER) return 0;
+    const mwl__ins *at = &l->program->code[pc];
+    if (mwl__linked_path_at(l, mwl__ins_x(at[0]))->keys->name != name) return 0;
+    const mwl_value most = l->consts[at[1].c];
+    const double n = mwl_value_kind(most) == MWL_KIND_INT ? (double)most.as.i : most.as.d;
+    return n > 0 ? (uint64_t)(n < exact ? ceil(n) : exact) : 0;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

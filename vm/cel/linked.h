@@ -90,6 +90,9 @@ typedef uint32_t mwl__slot_fn(unsigned base);
 mwl__linked *mwl__linked_new(mwl_heap *h, const mwl_program *program, mwl__slot_fn *slot,
                              mwl__labels_fn *labels);
 void mwl__linked_free(mwl_heap *h, mwl__linked *take); /* NULL is ignored */
+/* Returns the count below which the code at pc re-enters and does nothing else: it is COUNT_GATE,
+ * of a count with this name (an atom), and ACT_REENTER. 0: it is other code. */
+uint64_t mwl__linked_repeats(const mwl__linked *linked, uint32_t pc, const mwl__str *name);
 /* Returns whether 1 and 2 above are true. */
 bool mwl__linked_check(const mwl__linked *linked);
 

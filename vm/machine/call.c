@@ -110,16 +110,24 @@ MWL__OUTLINE static uint32_t answered(mwl__frame *f, mwl_vm *vm, const mwl__call
 
 uint32_t mwl__call_now(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
     mwl_heap *h = &vm->heap;
-    mwl_value input, out = mwl_absent();
-    mwl__move_lent(&input, &f->in_flight);
-    int how = c->now(h, input, c->args, &out, c->provider->user);
-    if (how != MWL_NOW_SUCCEEDED || !mwl__given_plain(out)) return answered(f, vm, c, how, out);
-    mwl__call_accept_around(f);
-    mwl__drop(h, f->res.v);
-    mwl__drop(h, f->in_flight);
-    f->in_flight = mwl_absent();
-    mwl__result_set(&f->res, true, out);
-    return behind(f, vm, c);
+    mwl__exec *x = &vm->exec;
+    const uint32_t at = x->pc;
+    for (;;) {
+        mwl_value input, out = mwl_absent(), v;
+        mwl__move_lent(&input, &f->in_flight);
+        int how = c->now(h, input, c->args, &out, c->provider->user);
+        if (how != MWL_NOW_SUCCEEDED || !mwl__given_plain(out)) return answered(f, vm, c, how, out);
+        mwl__call_accept_around(f);
+        mwl__drop(h, f->res.v);
+        mwl__drop(h, f->in_flight);
+        f->in_flight = mwl_absent();
+        mwl__move(&v, &out);
+        mwl__result_set(&f->res, true, v);
+        uint32_t pc = behind(f, vm, c);
+        /* the entry around it may have led to this instruction again */
+        if (pc != at || x->slice <= 0 || !c->now || vm->listen) return pc;
+        x->slice--;
+    }
 }
 
 uint32_t mwl__call_start(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {

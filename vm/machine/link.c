@@ -146,6 +146,10 @@ static void fill_entry(mwl_vm *vm, const mwl__link *l, mwl__entry_link *e) {
         e->with_ok[phase] = k != MWL_NONE && mwl__link_accepts(vm, m->parameters[phase], consts[k]);
     }
     e->carries = m->carries && e->with_ok[MWL_ON_SUCCESS];
+    const bool noted = e->rec->flags & ((unsigned)MWL_NEEDS_PHASE << MWL_ON_SUCCESS);
+    e->repeats = e->carries && !noted
+                     ? mwl__linked_repeats(l->linked, e->rec->success_pc, m->count_name)
+                     : 0;
     drop_prepared(&vm->heap, e);
     if (m->middleware.prepare && e->with_ok[MWL_ON_ENTRY])
         e->prepared = mwl__own(m->middleware.prepare(&vm->heap, e->with[MWL_ON_ENTRY], m->user));
@@ -171,11 +175,11 @@ static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     if (st == MWL_OK) st = link_flows(vm, l, error);
     if (st == MWL_OK) link_run(l);
     if (st == MWL_OK) st = link_calls(vm, l);
-    if (st == MWL_OK) st = link_entries(vm, l);
     if (st == MWL_OK) {
         l->linked = mwl__linked_new(&vm->heap, l->program, mwl__context_slot, mwl__exec_labels);
         if (!l->linked) st = MWL_E_NOMEM;
     }
+    if (st == MWL_OK) st = link_entries(vm, l);
     /* a running interpreter holds a pointer to the registers: then the first turn makes room */
     if (st == MWL_OK && !vm->executing) st = mwl__exec_reserve(&vm->exec, l->program->n_regs);
     return st;

@@ -20,17 +20,26 @@ static inline void mwl__rise_accept(mwl__frame *f, mwl__entry *e) {
     mwl__rise_move(f, &e->res, &f->res);
 }
 
+/* Drops the arguments of an earlier phase. */
+static inline void mwl__rise_clear(mwl__frame *f, mwl__entry *e) {
+    if (!mwl_is_absent(e->args)) mwl__frame_put(f, &e->args, mwl_absent());
+}
+
 /* The slow parts of the functions below. */
 MWL__OUTLINE void mwl__rise_note(mwl__frame *f, mwl__entry *e, unsigned phase);
 MWL__OUTLINE uint32_t mwl__rise_pass_on(mwl__frame *f, mwl_vm *vm);
 
-/* A phase of the entry begins. */
-static inline void mwl__rise_phase(mwl__frame *f, const mwl_vm *vm, mwl__entry *e,
-                                   const mwl__entry_rec *rec, unsigned phase) {
+static inline void mwl__rise_begin(mwl__frame *f, mwl__entry *e, unsigned phase) {
     e->state = (uint8_t)(MWL_ENTRY_ENTERING + phase);
     e->verdict = MWL_VERDICT_PASS;
     e->gated = false;
     f->construct = MWL_IN_PHASE;
+}
+
+/* A phase of the entry begins. */
+static inline void mwl__rise_phase(mwl__frame *f, const mwl_vm *vm, mwl__entry *e,
+                                   const mwl__entry_rec *rec, unsigned phase) {
+    mwl__rise_begin(f, e, phase);
     if ((rec->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) || mwl__tracing(vm))
         mwl__rise_note(f, e, phase);
 }
@@ -54,33 +63,34 @@ static inline void mwl__rise_to(mwl__frame *f, const mwl_vm *vm, mwl__entry *e,
                                 const mwl__entry_rec *rec, unsigned phase) {
     e->accepted = true;
     mwl__rise_accept(f, e);
-    if (!mwl_is_absent(e->args)) mwl__frame_put(f, &e->args, mwl_absent());
+    mwl__rise_clear(f, e);
     mwl__rise_phase(f, vm, e, rec, phase);
 }
 
-/* ASCEND: the Result reaches the innermost entry. Returns a pc (state.h). */
-MWL__INLINE uint32_t mwl__rise(mwl__frame *f, mwl_vm *vm) {
-    mwl__entry *e = f->entries;
-    const mwl__entry_rec *rec = e->link->rec;
-    if (mwl__rise_late(vm, e)) return mwl__unwind_late(f, e);
-    if (f->res.ok) {
-        if (mwl__rise_passes(f, vm, rec, MWL_ENTRY_PASSES_SUCCESS)) return mwl__rise_pass_on(f, vm);
-        mwl__rise_to(f, vm, e, rec, MWL_ON_SUCCESS);
-        return rec->success_pc;
-    }
-    if (mwl__rise_passes(f, vm, rec, MWL_ENTRY_PASSES_FAILURE)) return mwl__rise_pass_on(f, vm);
-    mwl__rise_to(f, vm, e, rec, MWL_ON_FAILURE);
-    return rec->failure_pc;
+/* Runs the inner scope of the entry again with this value, after delay_ns if that is positive.
+ * Returns a pc (state.h). */
+static inline uint32_t mwl__rise_again(mwl__frame *f, mwl_vm *vm, mwl__entry *e,
+                                       const mwl__entry_rec *rec, const mwl_value *take_next,
+                                       int64_t delay_ns) {
+    if (f->in_flight.tag & MWL_OWNED) mwl__drop(&vm->heap, f->in_flight);
+    mwl__move(&f->in_flight, take_next);
+    e->accepted = false;
+    e->state = MWL_ENTRY_INNER;
+    e->runs++;
+    if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_set_failure(f, mwl_null());
+    if (mwl__tracing(vm))
+        mwl__trace_entry(f, MWL_TRACE_ATTEMPT, -1, (mwl__result){.v = f->in_flight, .ok = true});
+    if (delay_ns <= 0) return rec->inner_pc;
+    return mwl__frame_park(f, vm, MWL_FRAME_WAIT_TIME, rec->inner_pc,
+                           mwl__clock_add(mwl__clock_mono(vm), delay_ns));
 }
 
-/* Runs the inner scope of the entry again, after delay_ns if that is positive. how: MWL_REENTER_*.
- * Returns a pc (state.h).
+/* The same, as a phase has decided. how: MWL_REENTER_*.
  * spec: middleware-mechanics, re-execution: the inner scope runs again, onEntry does not.
  * middleware-providers, Retry: each attempt receives the same input and variables (RESTORE). Loop:
  * the next run receives the carried value (CARRY), and variables persist. */
 MWL__INLINE uint32_t mwl__rise_reenter(mwl__frame *f, mwl_vm *vm, mwl__entry *e, unsigned how,
                                        int64_t delay_ns) {
-    const mwl__entry_rec *rec = e->link->rec;
     mwl_value next;
     if (how & MWL_REENTER_RESTORE) mwl__frame_put(f, &f->vars, mwl__keep(e->vars));
     if ((how & MWL_REENTER_CARRY) && mwl_is_absent(e->emit.v)) {
@@ -92,16 +102,41 @@ MWL__INLINE uint32_t mwl__rise_reenter(mwl__frame *f, mwl_vm *vm, mwl__entry *e,
         if (!mwl_is_absent(e->emit.v)) mwl__entry_set_emit(f, e, false, mwl_absent());
         if (!mwl_is_absent(e->res.v)) mwl__entry_set_res(f, e, false, mwl_absent());
     }
-    mwl__frame_put(f, &f->in_flight, next);
-    e->accepted = false;
-    e->state = MWL_ENTRY_INNER;
-    e->runs++;
-    if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_set_failure(f, mwl_null());
-    if (mwl__tracing(vm))
-        mwl__trace_entry(f, MWL_TRACE_ATTEMPT, -1, (mwl__result){.v = f->in_flight, .ok = true});
-    if (delay_ns <= 0) return rec->inner_pc;
-    return mwl__frame_park(f, vm, MWL_FRAME_WAIT_TIME, rec->inner_pc,
-                           mwl__clock_add(mwl__clock_mono(vm), delay_ns));
+    return mwl__rise_again(f, vm, e, e->link->rec, &next, delay_ns);
+}
+
+/* Is all of onSuccess known, and does it run the inner scope again? */
+static inline bool mwl__rise_repeats(const mwl_vm *vm, const mwl__entry *e) {
+    const mwl__entry_link *l = e->link;
+    return e->runs < l->repeats && l->provider == e->provider && vm->exec.slice > 0 &&
+           !mwl__tracing(vm);
+}
+/* Then its instructions are done here (linked.h: mwl__linked_repeats), and are charged. */
+static inline uint32_t mwl__rise_repeat(mwl__frame *f, mwl_vm *vm, mwl__entry *e,
+                                        const mwl__entry_rec *rec) {
+    mwl_value next;
+    vm->exec.slice -= 2; /* COUNT_GATE, and the first part of ACT_REENTER */
+    mwl__rise_clear(f, e);
+    mwl__rise_begin(f, e, MWL_ON_SUCCESS);
+    mwl__move(&next, &f->res.v);
+    f->res.v = mwl_absent();
+    return mwl__rise_again(f, vm, e, rec, &next, 0);
+}
+
+/* ASCEND: the Result reaches the innermost entry. Returns a pc (state.h). */
+MWL__INLINE uint32_t mwl__rise(mwl__frame *f, mwl_vm *vm) {
+    mwl__entry *e = f->entries;
+    const mwl__entry_rec *rec = e->link->rec;
+    if (mwl__rise_late(vm, e)) return mwl__unwind_late(f, e);
+    if (f->res.ok) {
+        if (mwl__rise_repeats(vm, e)) return mwl__rise_repeat(f, vm, e, rec);
+        if (mwl__rise_passes(f, vm, rec, MWL_ENTRY_PASSES_SUCCESS)) return mwl__rise_pass_on(f, vm);
+        mwl__rise_to(f, vm, e, rec, MWL_ON_SUCCESS);
+        return rec->success_pc;
+    }
+    if (mwl__rise_passes(f, vm, rec, MWL_ENTRY_PASSES_FAILURE)) return mwl__rise_pass_on(f, vm);
+    mwl__rise_to(f, vm, e, rec, MWL_ON_FAILURE);
+    return rec->failure_pc;
 }
 
 #endif

@@ -371,6 +371,7 @@ typedef struct mwl__entry_link {
     mwl_value with[4];     /* by phase: its constant arguments, or absent */
     bool with_ok[4];       /* by phase: they are there and valid */
     bool carries;          /* onSuccess re-enters and carries, and there is nothing to check */
+    uint64_t repeats;      /* and does so below this count of runs, by its code; 0: not known */
 } mwl__entry_link;
 typedef struct mwl__call_link {
     const mwl__call_rec *rec;
