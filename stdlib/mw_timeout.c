@@ -38,18 +38,27 @@ static mwl_value timeout_prepare(mwl_heap *heap, mwl_value arguments, void *user
     return mwl_array_push(heap, both, exceeded(heap, arguments));
 }
 
+static void begin(mwl_phase *phase, int64_t ns) {
+    mwl_phase_set_state(phase, mwl_value_keep(mwl_phase_arguments(phase)));
+    mwl_phase_arm_for(phase, ns);
+}
+
+/* The same with a bound that was computed. */
+MWL__RARE static void begin_computed(mwl_phase *phase) {
+    int64_t ns;
+    if (mwl__backoff_length(mwl_object_get(mwl_phase_arguments(phase), "duration", 8), &ns))
+        begin(phase, ns);
+    else
+        mwl__std_bad_duration(phase, "duration");
+}
+
 static void timeout_entry(mwl_phase *phase, void *user) {
     (void)user;
-    mwl_value arguments = mwl_phase_arguments(phase);
-    mwl_value prepared = mwl_array_at(mwl_phase_prepared(phase), 0);
-    int64_t ns = mwl_as_int(prepared);
-    if (mwl_is_absent(prepared) &&
-        !mwl__backoff_length(mwl_object_get(arguments, "duration", 8), &ns)) {
-        mwl__std_bad_duration(phase, "duration");
-        return;
-    }
-    mwl_phase_set_state(phase, mwl_value_keep(arguments));
-    mwl_phase_arm_for(phase, ns);
+    const mwl_value prepared = mwl_array_at(mwl_phase_prepared(phase), 0);
+    if (mwl_is_absent(prepared))
+        begin_computed(phase);
+    else
+        begin(phase, mwl_as_int(prepared));
 }
 
 static void timeout_elapsed(mwl_phase *phase, void *user) {

@@ -78,7 +78,7 @@ static uint32_t await_directly(mwl__frame *f, mwl_vm *vm, mwl_call *execution, u
 
 /* Such a call has settled: control continues behind its CALL_END, mostly in the entry around it,
  * which is an instruction of its own. */
-static inline uint32_t behind(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
+MWL__INLINE uint32_t behind(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
     int64_t *slice = &vm->exec.slice;
     if (!c->rises || *slice <= 0) return c->rec->end_pc + 1;
     --*slice;

@@ -50,7 +50,45 @@ void mwl__rise_note(mwl__frame *f, mwl__entry *e, unsigned phase) {
                          phase == MWL_ON_ENTRY ? (mwl__result){.v = e->input, .ok = true} : e->res);
 }
 
+/* What few entries still have when they are left. */
+MWL__OUTLINE static void drop_rare(mwl_heap *h, const mwl__entry *e) {
+    mwl__drop(h, e->args);
+    mwl__drop(h, e->vars);
+    mwl__drop(h, e->res.v);
+    mwl__drop(h, e->emit.v);
+    mwl__drop(h, e->cancel);
+}
+
+/* Frees the innermost record. */
+static inline void pop(mwl__frame *f, mwl_heap *h) {
+    mwl__entry *e = f->entries;
+    const mwl__provider *p = e->provider;
+    if (e->token) mwl__token_left(e);
+    f->entries = e->outer;
+    if (p->middleware.left && mwl_value_kind(e->own_state) != MWL_KIND_NULL)
+        p->middleware.left(e->own_state, p->user);
+    mwl__drop(h, e->input);
+    mwl__drop(h, e->output);
+    mwl__drop(h, e->own_state);
+    mwl__drop(h, e->contributed);
+    uint32_t rare = e->args.tag | e->vars.tag | e->res.v.tag | e->emit.v.tag | e->cancel.tag;
+    if (rare & MWL_OWNED) drop_rare(h, e);
+    mwl__heap_give(h, e, sizeof *e);
+}
+
 /* ---- descent --------------------------------------------------------------------------------- */
+
+/* Zeroes the record as mwl__record_blank does, without its loop. */
+static inline void blank(mwl__entry *e) {
+    enum { PIECE = 64 };
+    char *at = (char *)e;
+    _Static_assert(sizeof *e > 4 * PIECE && sizeof *e <= 5 * PIECE, "five pieces");
+    memset(at, 0, PIECE);
+    memset(at + PIECE, 0, PIECE);
+    memset(at + 2 * PIECE, 0, PIECE);
+    memset(at + 3 * PIECE, 0, PIECE);
+    memset(at + 4 * PIECE, 0, sizeof *e - 4 * PIECE);
+}
 
 static inline mwl__entry *enter(mwl__frame *f, mwl_vm *vm, uint32_t ix) {
     const mwl__link *link = f->run->link;
@@ -62,7 +100,7 @@ static inline mwl__entry *enter(mwl__frame *f, mwl_vm *vm, uint32_t ix) {
         return NULL;
     }
     const mwl__entry_link *l = &link->entries[ix];
-    mwl__record_blank(e, sizeof *e);
+    blank(e);
     e->outer = f->entries;
     e->provider = l->provider;
     e->link = l;
@@ -181,15 +219,13 @@ uint32_t mwl__entry_open(mwl__frame *f, mwl_vm *vm, uint32_t ix) {
 /* ---- ascent ---------------------------------------------------------------------------------- */
 
 /* What REENTER, ALWAYS and UNWIND do where no phase has code and no listener traces: the Result
- * goes on unchanged. */
-static uint32_t leave_unseen(mwl__frame *f, mwl_vm *vm, const mwl__entry_rec *rec) {
-    const uint32_t pc = rec->leave_pc + 1;
+ * goes on unchanged. Returns false if a bound around the entry may have elapsed. */
+static inline bool leave_unseen(mwl__frame *f, mwl_vm *vm) {
     f->construct = MWL_IN_PHASE;
     f->run->owed--;
-    mwl__entry_pop(f);
+    pop(f, &vm->heap);
     const int64_t least_ns = f->entries ? f->entries->least_ns : MWL_NEVER;
-    if (least_ns == MWL_NEVER || mwl__clock_new(vm) < least_ns) return pc;
-    return mwl__unwind_after_always(f, pc);
+    return least_ns == MWL_NEVER || mwl__clock_new(vm) < least_ns;
 }
 
 /* The Result passes the innermost entry, and those around it, whose ASCEND is an instruction too.
@@ -197,15 +233,14 @@ static uint32_t leave_unseen(mwl__frame *f, mwl_vm *vm, const mwl__entry_rec *re
 uint32_t mwl__rise_pass_on(mwl__frame *f, mwl_vm *vm) {
     int64_t *slice = &vm->exec.slice;
     const uint32_t silent = f->res.ok ? MWL_ENTRY_PASSES_SUCCESS : MWL_ENTRY_PASSES_FAILURE;
+    const mwl__entry_rec *rec = f->entries->link->rec;
     for (;;) {
-        const mwl__entry_link *l = f->entries->link;
-        const uint32_t pc = leave_unseen(f, vm, l->rec);
-        if (!(l->rec->flags & MWL_ENTRY_RISES) || pc != l->rec->leave_pc + 1 || *slice <= 0)
-            return pc;
+        const uint32_t pc = rec->leave_pc + 1;
+        if (!leave_unseen(f, vm)) return mwl__unwind_after_always(f, pc);
+        if (!(rec->flags & MWL_ENTRY_RISES) || *slice <= 0) return pc;
         --*slice;
-        const mwl__entry *e = f->entries;
-        if (mwl__rise_late(vm, e) || !mwl__rise_passes(f, vm, e->link->rec, silent))
-            return mwl__rise(f, vm);
+        rec = f->entries->link->rec; /* of an entry whose bound has not elapsed */
+        if (!mwl__rise_passes(f, vm, rec, silent)) return mwl__entry_ascend(f, vm);
     }
 }
 
@@ -372,31 +407,7 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* What few entries still have when they are left. */
-static void drop_rare(mwl_heap *h, const mwl__entry *e) {
-    mwl__drop(h, e->args);
-    mwl__drop(h, e->vars);
-    mwl__drop(h, e->res.v);
-    mwl__drop(h, e->emit.v);
-    mwl__drop(h, e->cancel);
-}
-
-void mwl__entry_pop(mwl__frame *f) {
-    mwl_heap *h = mwl__heap_of(f);
-    mwl__entry *e = f->entries;
-    const mwl__provider *p = e->provider;
-    if (e->token) mwl__token_left(e);
-    f->entries = e->outer;
-    if (p->middleware.left && mwl_value_kind(e->own_state) != MWL_KIND_NULL)
-        p->middleware.left(e->own_state, p->user);
-    mwl__drop(h, e->input);
-    mwl__drop(h, e->output);
-    mwl__drop(h, e->own_state);
-    mwl__drop(h, e->contributed);
-    uint32_t rare = e->args.tag | e->vars.tag | e->res.v.tag | e->emit.v.tag | e->cancel.tag;
-    if (rare & MWL_OWNED) drop_rare(h, e);
-    mwl__heap_give(h, e, sizeof *e);
-}
+void mwl__entry_pop(mwl__frame *f) { pop(f, mwl__heap_of(f)); }
 
 bool mwl__entry_write_deadline(mwl__frame *f, mwl__entry *e) {
     if (mwl_value_kind(e->contributed) != MWL_KIND_INT) return true;

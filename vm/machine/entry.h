@@ -31,7 +31,7 @@ uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix);
 uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 
-void mwl__entry_pop(mwl__frame *f); /* frees the innermost record */
+MWL__OUTLINE void mwl__entry_pop(mwl__frame *f); /* frees the innermost record */
 void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);
 void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take);
 /* Whose `middleware` root is read, or NULL. */

@@ -61,7 +61,9 @@ static uint32_t wait_at_entry(mwl__frame *f, mwl__entry *e, int64_t ns, uint32_t
 }
 
 /* The callback failed, dispatched its call, waits, or was out of memory. */
-static uint32_t apply_verdict(mwl__frame *f, mwl__entry *e, const mwl_phase *ph, uint32_t next_pc) {
+MWL__OUTLINE static uint32_t apply_verdict(const mwl_phase *ph, uint32_t next_pc) {
+    mwl__frame *f = ph->frame;
+    mwl__entry *e = ph->entry;
     if (ph->nomem) {
         mwl__drop(mwl__heap_of(f), ph->instead);
         return MWL_PC_NOMEM;
@@ -77,8 +79,8 @@ uint32_t mwl__phase_act(mwl__frame *f, mwl__entry *e, const mwl__provider *p, un
         .frame = f, .entry = e, .phase = phase, .instead = mwl_absent(), .may = p->verdicts[phase]};
     e->waits = false;
     p->act[phase](&ph, p->user);
-    if (!p->trusted) mwl__clock_stale(mwl__vm_of(f));
-    return ph.said ? apply_verdict(f, e, &ph, next_pc) : next_pc;
+    if (!p->trusted) mwl__clock_stale(mwl__vm_of(ph.frame));
+    return ph.said ? apply_verdict(&ph, next_pc) : next_pc;
 }
 
 mwl_value mwl__phase_elapsed(mwl__frame *f, mwl__entry *e) {
@@ -128,7 +130,7 @@ static void no_memory(mwl_phase *p) { p->nomem = p->said = true; }
 
 /* A middleware gave an absent value. If its constructor was out of memory, or at a limit, the run
  * ends after the callback has returned. Returns the constructor's reason. */
-static mwl_status absent(mwl_phase *p) {
+MWL__OUTLINE static mwl_status absent(mwl_phase *p) {
     mwl_status why = mwl__heap_of(p->frame)->why;
     if (mwl__given_wrong(why)) return why < 0 ? why : MWL_E_USAGE;
     no_memory(p);
@@ -137,7 +139,7 @@ static mwl_status absent(mwl_phase *p) {
 
 mwl_status mwl_phase_set_state(mwl_phase *p, mwl_value take) {
     if (mwl_is_absent(take)) return absent(p);
-    mwl__replace(mwl__heap_of(p->frame), &p->entry->own_state, take);
+    mwl__frame_put(p->frame, &p->entry->own_state, take);
     return MWL_OK;
 }
 
@@ -216,7 +218,7 @@ void mwl__phase_allow(mwl__provider *p, const uint8_t kinds[4]) {
     p->verdicts[4] = kinds[MWL_ON_ENTRY] == MWL_ACTION_CONTROL ? INTERRUPT : 0;
 }
 
-static mwl_status misuse(const mwl_phase *p, unsigned verdict) {
+MWL__OUTLINE static mwl_status misuse(const mwl_phase *p, unsigned verdict) {
     bool restores = (verdict & RESTORE) && (p->may & REENTER);
     mwl__usage(!(p->may & GIVEN), "mwl_phase: a second verdict in one callback");
     mwl__usage(!restores, "mwl_phase_reenter: MWL_REENTER_RESTORE without MWL_MW_RESTORES");
@@ -384,20 +386,21 @@ mwl_status mwl_phase_arm(mwl_phase *p, int64_t bound_mono_ns) {
     return MWL_OK;
 }
 
+/* A deadline beside what is contributed already. */
+MWL__OUTLINE static mwl_status contribute_deadline(mwl_phase *p, int64_t wall_ns) {
+    return mwl_phase_contribute(p, p->entry->provider->middleware.deadline,
+                                mwl_timestamp_text(mwl__heap_of(p->frame), wall_ns));
+}
+
 /* spec: middleware-providers, Timeout: the deadline is establishment plus duration, also where that
  * is in the past. */
 mwl_status mwl_phase_arm_for(mwl_phase *p, int64_t ns) {
     mwl_vm *vm = mwl__vm_of(p->frame);
-    (void)mwl__clock_mono(vm);
-    mwl_instant now = vm->now;
-    mwl_status st = mwl_phase_arm(p, mwl__clock_add(now.mono_ns, ns));
-    if (st < 0) return st;
-    const char *name = p->entry->provider->middleware.deadline;
-    mwl_value deadline = mwl_int(mwl__clock_add(now.wall_ns, ns));
-    if (!name) return MWL_OK;
-    if (!mwl_is_absent(p->entry->contributed))
-        return mwl_phase_contribute(p, name,
-                                    mwl_timestamp_text(mwl__heap_of(p->frame), deadline.as.i));
-    p->entry->contributed = deadline; /* alone; its text is made when it is read */
+    mwl__entry *e = p->entry;
+    mwl_status st = mwl_phase_arm(p, mwl__clock_add(mwl__clock_mono(vm), ns));
+    if (st < 0 || !e->provider->middleware.deadline) return st;
+    const int64_t deadline_ns = mwl__clock_add(vm->now.wall_ns, ns);
+    if (!mwl_is_absent(e->contributed)) return contribute_deadline(p, deadline_ns);
+    e->contributed = mwl_int(deadline_ns); /* alone; its text is made when it is read */
     return MWL_OK;
 }

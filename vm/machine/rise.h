@@ -69,9 +69,9 @@ static inline void mwl__rise_to(mwl__frame *f, const mwl_vm *vm, mwl__entry *e,
 
 /* Runs the inner scope of the entry again with this value, after delay_ns if that is positive.
  * Returns a pc (state.h). */
-static inline uint32_t mwl__rise_again(mwl__frame *f, mwl_vm *vm, mwl__entry *e,
-                                       const mwl__entry_rec *rec, const mwl_value *take_next,
-                                       int64_t delay_ns) {
+MWL__INLINE uint32_t mwl__rise_again(mwl__frame *f, mwl_vm *vm, mwl__entry *e,
+                                     const mwl__entry_rec *rec, const mwl_value *take_next,
+                                     int64_t delay_ns) {
     if (f->in_flight.tag & MWL_OWNED) mwl__drop(&vm->heap, f->in_flight);
     mwl__move(&f->in_flight, take_next);
     e->accepted = false;
@@ -112,8 +112,8 @@ static inline bool mwl__rise_repeats(const mwl_vm *vm, const mwl__entry *e) {
            !mwl__tracing(vm);
 }
 /* Then its instructions are done here (linked.h: mwl__linked_repeats), and are charged. */
-static inline uint32_t mwl__rise_repeat(mwl__frame *f, mwl_vm *vm, mwl__entry *e,
-                                        const mwl__entry_rec *rec) {
+MWL__INLINE uint32_t mwl__rise_repeat(mwl__frame *f, mwl_vm *vm, mwl__entry *e,
+                                      const mwl__entry_rec *rec) {
     mwl_value next;
     vm->exec.slice -= 2; /* COUNT_GATE, and the first part of ACT_REENTER */
     mwl__rise_clear(f, e);
