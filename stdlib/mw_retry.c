@@ -100,18 +100,24 @@ static const plan *plan_of(const mwl_phase *phase) {
                                                    NULL);
 }
 
+/* Are the durations of policies that were computed valid? If not, the phase fails. */
+MWL__RARE static bool are_valid(mwl_phase *phase, mwl_value policies) {
+    for (size_t i = 0, n = mwl_count(policies); i < n; i++) {
+        policy unused;
+        if (read_policy(mwl_array_at(policies, i), &unused)) continue;
+        mwl__std_bad_duration(phase, "backoff");
+        return false;
+    }
+    return true;
+}
+
 static void retry_entry(mwl_phase *phase, void *user) {
     (void)user;
     const plan *prepared = plan_of(phase);
     mwl_value policies =
         prepared ? prepared->policies : member(mwl_phase_arguments(phase), "policies");
-    for (size_t i = 0, n = prepared ? 0 : mwl_count(policies); i < n; i++) {
-        policy unused;
-        if (read_policy(mwl_array_at(policies, i), &unused)) continue;
-        mwl__std_bad_duration(phase, "backoff");
-        return;
-    }
-    mwl_phase_set_state(phase, mwl_value_keep(policies));
+    if (prepared || are_valid(phase, policies))
+        mwl_phase_set_state(phase, mwl_value_keep(policies));
 }
 
 /* ---- onFailure: one failure is judged -------------------------------------------------------- */
@@ -193,36 +199,59 @@ MWL__RARE static void note(mwl_phase *phase, size_t at, double count, double las
     mwl_phase_set_state(phase, state_with(mwl_phase_heap(phase), state, policies, at, count, last));
 }
 
-static void retry_failure(mwl_phase *phase, void *user) {
-    (void)user;
-    const mwl_value state = mwl_phase_state(phase), failure = mwl_phase_result_value(phase);
-    if (mwl_value_kind(state) == MWL_KIND_NULL) return; /* `when` of onEntry was false */
-    /* The state of a loaded run is data from outside; prepared policies are the program's. */
-    const plan *prepared = plan_of(phase);
-    policy room;
-    size_t at = 0, n = prepared ? prepared->n : mwl_count(policies_of(state));
-    const policy *p = prepared ? find_prepared(prepared, failure)
-                               : find_written(policies_of(state), failure, &room, &at);
-    if (!p) return;
-    if (n > 1 && prepared) at = (size_t)(p - prepared->policy);
-    double count = n == 1 ? (double)mwl_phase_runs(phase) : field(state, at, COUNT) + 1;
+/* Finds the wait before the next run and stores what later waits depend on. Returns false if the
+ * phase has failed. */
+MWL__RARE static bool schedule(mwl_phase *phase, const policy *p, size_t n, size_t at, double count,
+                               int64_t *wait) {
+    const mwl_value state = mwl_phase_state(phase), arguments = mwl_phase_arguments(phase);
+    bool overridden = false;
+    if (mwl_count(arguments) && !read_override(phase, arguments, &overridden, wait)) return false;
+    const bool decorrelated = p->backoff.jitter == MWL__JITTER_DECORRELATED;
+    const bool keeps = n > 1 || decorrelated;
+    double last = keeps ? field(state, at, LAST) : NO_WAIT;
+    if (!overridden && p->backoff.initial_ns >= 0) *wait = wait_of(phase, p, count, last);
+    /* spec: an override does not change the schedule, so its wait is not a "last wait" of the
+     * policy */
+    if (decorrelated && !overridden) last = (double)*wait;
+    if (keeps && (n > 1 || !overridden)) note(phase, at, count, last);
+    return true;
+}
+
+/* The failure matches policy number `at` of n. */
+static inline void judge(mwl_phase *phase, const policy *p, size_t n, size_t at) {
+    double count =
+        n == 1 ? (double)mwl_phase_runs(phase) : field(mwl_phase_state(phase), at, COUNT) + 1;
+    int64_t wait = 0;
     if (count >= p->attempts) {
         exhausted(phase, at);
         return;
     }
-    const mwl_value arguments = mwl_phase_arguments(phase);
-    bool overridden = false;
-    int64_t wait = 0;
-    if (mwl_count(arguments) && !read_override(phase, arguments, &overridden, &wait)) return;
-    const bool decorrelated = p->backoff.jitter == MWL__JITTER_DECORRELATED;
-    const bool keeps = n > 1 || decorrelated;
-    double last = keeps ? field(state, at, LAST) : NO_WAIT;
-    if (!overridden && p->backoff.initial_ns >= 0) wait = wait_of(phase, p, count, last);
-    /* spec: an override does not change the schedule, so its wait is not a "last wait" of the
-     * policy */
-    if (decorrelated && !overridden) last = (double)wait;
-    if (keeps && (n > 1 || !overridden)) note(phase, at, count, last);
-    mwl_phase_reenter(phase, MWL_REENTER_RESTORE, wait);
+    const bool at_once =
+        n == 1 && p->backoff.initial_ns < 0 && mwl_count(mwl_phase_arguments(phase)) == 0;
+    if (at_once || schedule(phase, p, n, at, count, &wait))
+        mwl_phase_reenter(phase, MWL_REENTER_RESTORE, wait);
+}
+
+/* The state of a loaded run is data from outside; prepared policies are the program's. */
+MWL__RARE static void judge_written(mwl_phase *phase, mwl_value failure) {
+    const mwl_value policies = policies_of(mwl_phase_state(phase));
+    policy room;
+    size_t at = 0;
+    const policy *p = find_written(policies, failure, &room, &at);
+    if (p) judge(phase, p, mwl_count(policies), at);
+}
+
+static void retry_failure(mwl_phase *phase, void *user) {
+    (void)user;
+    const mwl_value failure = mwl_phase_result_value(phase);
+    if (mwl_value_kind(mwl_phase_state(phase)) == MWL_KIND_NULL) return; /* `when` was false */
+    const plan *prepared = plan_of(phase);
+    if (!prepared) {
+        judge_written(phase, failure);
+        return;
+    }
+    const policy *p = find_prepared(prepared, failure);
+    if (p) judge(phase, p, prepared->n, (size_t)(p - prepared->policy));
 }
 
 const mwl_middleware mwl__std_retry = {

@@ -85,12 +85,11 @@ MWL__INLINE uint32_t behind(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) 
     return mwl__rise(f, vm);
 }
 
-static uint32_t settled(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c,
-                        const mwl__result *res) {
-    if (mwl_is_absent(res->v)) return MWL_PC_NOMEM;
-    mwl_value v;
-    mwl__move(&v, &res->v);
-    mwl__call_settle(f, res->ok, v);
+/* The Result of such a call is in the frame. */
+MWL__INLINE uint32_t settled(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
+    if (mwl_is_absent(f->res.v)) return MWL_PC_NOMEM;
+    mwl__call_accept_around(f);
+    if (!f->res.ok && mwl__unwind_bounded(f)) mwl__unwind_rises(f, &f->res);
     return behind(f, vm, c);
 }
 
@@ -105,7 +104,8 @@ MWL__OUTLINE static uint32_t answered(mwl__frame *f, mwl_vm *vm, const mwl__call
     mwl__result res;
     mwl__frame_put(f, &f->in_flight, mwl_absent());
     mwl__given_result(h, c->provider, how == MWL_NOW_SUCCEEDED, take, &res);
-    return settled(f, vm, c, &res);
+    mwl__frame_set_res(f, res.ok, res.v);
+    return settled(f, vm, c);
 }
 
 uint32_t mwl__call_now(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
@@ -132,12 +132,11 @@ uint32_t mwl__call_now(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
 
 uint32_t mwl__call_start(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
     mwl_value input;
-    mwl__result res;
     mwl__move(&input, &f->in_flight);
     f->in_flight = mwl_absent();
-    mwl_call *execution = mwl__execution_run(f, vm, NULL, c, &input, &res);
+    mwl_call *execution = mwl__execution_run(f, vm, NULL, c, &input, &f->res);
     if (execution) return await_directly(f, vm, execution, c->rec->end_pc + 1);
-    return settled(f, vm, c, &res);
+    return settled(f, vm, c);
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */

@@ -133,15 +133,8 @@ void mwl__entry_with(mwl__frame *f, mwl_value take) {
     mwl__replace(mwl__heap_of(f), &f->entries->args, take);
 }
 
-/* The phase's action: declared, a callback, or none. */
-static inline uint32_t act(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_t next_pc) {
-    const mwl__entry_link *l = e->link;
+static inline uint32_t act_checked(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_t next_pc) {
     const mwl__provider *p = e->provider;
-    if (!mwl_is_absent(l->with[phase])) e->args = l->with[phase]; /* nothing was computed */
-    if (!l->with_ok[phase] || l->provider != p) {
-        uint32_t pc = mwl__arguments_check(f, p->parameters[phase], e->args, p->uri, next_pc);
-        if (pc != next_pc) return pc;
-    }
     if (phase == MWL_ON_SUCCESS && p->carries) {
         e->verdict = MWL_VERDICT_REENTER;
         e->reenter = MWL_REENTER_CARRY;
@@ -149,6 +142,22 @@ static inline uint32_t act(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_
         return next_pc;
     }
     return p->act[phase] ? mwl__phase_act(f, e, p, phase, next_pc) : next_pc;
+}
+
+/* The same with arguments that are not known to be valid. */
+MWL__OUTLINE static uint32_t check_and_act(mwl__frame *f, mwl__entry *e, unsigned phase,
+                                           uint32_t next_pc) {
+    const mwl__provider *p = e->provider;
+    uint32_t pc = mwl__arguments_check(f, p->parameters[phase], e->args, p->uri, next_pc);
+    return pc == next_pc ? act_checked(f, e, phase, next_pc) : pc;
+}
+
+/* The phase's action: declared, a callback, or none. */
+static inline uint32_t act(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_t next_pc) {
+    const mwl__entry_link *l = e->link;
+    if (!mwl_is_absent(l->with[phase])) e->args = l->with[phase]; /* nothing was computed */
+    if (l->with_ok[phase] && l->provider == e->provider) return act_checked(f, e, phase, next_pc);
+    return check_and_act(f, e, phase, next_pc);
 }
 
 uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t next_pc) {
@@ -246,6 +255,40 @@ uint32_t mwl__rise_pass_on(mwl__frame *f, mwl_vm *vm) {
 
 uint32_t mwl__entry_ascend(mwl__frame *f, mwl_vm *vm) { return mwl__rise(f, vm); }
 
+/* The entry has a bound, and nothing has noticed yet whether it has elapsed.
+ * spec: middleware-providers, Timeout: a Result that is accepted before the bound elapses stands.
+ * DECISIONS.md 4: at the very instant of the bound it is accepted. */
+uint32_t mwl__rise_late(mwl__frame *f, mwl_vm *vm) {
+    mwl__entry *e = f->entries;
+    if (mwl__clock_new(vm) > e->bound_ns) return mwl__unwind_late(f, e);
+    e->accepted = true;
+    return mwl__rise(f, vm);
+}
+
+/* Something is left of an earlier phase. */
+uint32_t mwl__rise_cleared(mwl__frame *f, mwl_vm *vm) {
+    mwl__entry *e = f->entries;
+    mwl__frame_put(f, &e->res.v, mwl_absent());
+    mwl__frame_put(f, &e->args, mwl_absent());
+    return mwl__rise(f, vm);
+}
+
+uint32_t mwl__rise_noted(mwl__frame *f, mwl__entry *e, unsigned phase) {
+    const mwl__entry_rec *rec = e->link->rec;
+    mwl__rise_note(f, e, phase);
+    return phase == MWL_ON_SUCCESS ? rec->success_pc : rec->failure_pc;
+}
+
+uint32_t mwl__rise_run(mwl__frame *f, mwl_vm *vm, int64_t delay_ns) {
+    const mwl__entry_rec *rec = f->entries->link->rec;
+    if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_set_failure(f, mwl_null());
+    if (mwl__tracing(vm))
+        mwl__trace_entry(f, MWL_TRACE_ATTEMPT, -1, (mwl__result){.v = f->in_flight, .ok = true});
+    if (delay_ns <= 0) return rec->inner_pc;
+    return mwl__frame_park(f, vm, MWL_FRAME_WAIT_TIME, rec->inner_pc,
+                           mwl__clock_add(mwl__clock_mono(vm), delay_ns));
+}
+
 /* spec: middleware-mechanics, re-execution: a consumed Result's shaping evaluates only where its
  * product has a destination. */
 bool mwl__entry_skips_shape(const mwl__frame *f) {
@@ -338,7 +381,7 @@ uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix) {
     return fail_phase(f, MWL_ON_ALWAYS, ix, raised(f));
 }
 
-MWL__OUTLINE static uint32_t after_action(mwl__frame *f, mwl_vm *vm, mwl__entry *e) {
+static inline uint32_t after_action(mwl__frame *f, mwl_vm *vm, mwl__entry *e) {
     if (e->verdict == MWL_VERDICT_REENTER)
         return mwl__rise_reenter(f, vm, e, e->reenter, e->delay_ns);
     if (!mwl_is_absent(e->emit.v)) {

@@ -101,16 +101,21 @@ void mwl__execution_free(mwl_call *c) {
     free_taken(vm, c);
 }
 
-static inline void take(mwl_vm *vm, mwl_call *c, mwl__result *res) {
-    mwl__result_move(res, &c->res);
-    mwl__timer_cancel(&vm->timers, &c->timer);
+/* It has settled in its start, and nothing else is to come. */
+MWL__OUTLINE static void end_waits(mwl_call *c) {
+    mwl__timer_cancel(&c->vm->timers, &c->timer);
     if (c->tokens) mwl__tokens_free(c);
-    discard(vm, c);
+}
+
+static inline void take(mwl_call *c, mwl__result *res) {
+    mwl__result_move(res, &c->res);
+    if (c->timer.at || c->tokens) end_waits(c);
+    discard(c->vm, c);
 }
 
 mwl__result mwl__execution_take(mwl_call *c) {
     mwl__result res;
-    take(c->vm, c, &res);
+    take(c, &res);
     return res;
 }
 
@@ -212,39 +217,31 @@ static mwl_call *start_blocking(mwl_call *c) {
     return c;
 }
 
-/* Its provider's `start` is not simply called. */
-MWL__OUTLINE static mwl_call *start_indirect(mwl_call *c) {
-    const mwl__provider *p = c->provider;
-    return p->held ? hold(c) : start_blocking(c);
+MWL__OUTLINE static mwl_call *start_indirectly(mwl_call *c) {
+    return c->provider->held ? hold(c) : start_blocking(c);
 }
 
-/* An execution that is about to start, or NULL: out of memory. Takes over the two values. */
-static inline mwl_call *prepare(mwl_vm *vm, mwl__frame *f, mwl__slot *slot, const mwl__provider *p,
-                                const mwl_value *input, const mwl_value *args) {
-    mwl_call *c = vm->spare_execution ? vm->spare_execution : new_call(vm);
-    if (!c) {
-        mwl__drop(&vm->heap, *input);
-        mwl__drop(&vm->heap, *args);
-        return NULL;
-    }
+/* Makes the one that is kept for the next start. Returns false if out of memory. */
+static bool make_spare(mwl_vm *vm) {
+    if (!vm->spare_execution) vm->spare_execution = new_call(vm);
+    return vm->spare_execution != NULL;
+}
+
+/* Starts the one that is kept. Inlined in both callers: an execution that settles at once is the
+ * common case. */
+MWL__INLINE mwl_call *start(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__provider *p,
+                            const mwl_value *take_input, const mwl_value *take_args) {
+    mwl_call *c = vm->spare_execution;
     vm->spare_execution = NULL;
     c->frame = f;
     c->slot = slot;
     c->provider = p;
-    mwl__move(&c->input, input);
-    mwl__move(&c->args, args);
+    mwl__move(&c->input, take_input);
+    mwl__move(&c->args, take_args);
     c->starting = c->alive = true;
-    return c;
-}
-
-/* Inlined in both callers: an execution that settles at once is the common case. */
-MWL__INLINE mwl_call *start(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__provider *p,
-                            const mwl_value *input, const mwl_value *args) {
-    mwl_call *c = prepare(vm, f, slot, p, input, args);
-    if (!c) return NULL;
-    if (p->indirect) return start_indirect(c);
+    if (p->indirect) return start_indirectly(c);
     p->call.start(c, p->user);
-    if (!p->trusted) mwl__clock_stale(vm);
+    if (!c->provider->trusted) mwl__clock_stale(c->vm);
     c->starting = false;
     if (!c->settled) list_awaited(c, &vm->executions);
     return c;
@@ -252,7 +249,10 @@ MWL__INLINE mwl_call *start(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mw
 
 mwl_call *mwl__execution_start(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__provider *p,
                                mwl_value take_input, mwl_value take_args) {
-    return start(f, vm, slot, p, &take_input, &take_args);
+    if (make_spare(vm)) return start(f, vm, slot, p, &take_input, &take_args);
+    mwl__drop(&vm->heap, take_input);
+    mwl__drop(&vm->heap, take_args);
+    return NULL;
 }
 
 /* ---- delivery -------------------------------------------------------------------------------- */
@@ -406,15 +406,25 @@ void mwl__execution_now(mwl_call *c, void *user) {
                                            mwl_absent(), mwl_absent()));
 }
 
-mwl_call *mwl__execution_run(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__call_link *call,
-                             const mwl_value *input, mwl__result *res) {
-    mwl_call *c = start(f, vm, slot, call->provider, input, &call->args);
-    if (c && c->settled) {
-        take(vm, c, res);
-        return NULL;
-    }
+/* There is no execution to start yet. */
+MWL__OUTLINE static mwl_call *run_new(mwl__frame *f, mwl_vm *vm, mwl__slot *slot,
+                                      const mwl__call_link *call, const mwl_value *take_input,
+                                      mwl__result *res) {
+    if (make_spare(vm)) return mwl__execution_run(f, vm, slot, call, take_input, res);
+    mwl__drop(&vm->heap, *take_input);
+    mwl__drop(&vm->heap, res->v);
     res->v = mwl_absent();
-    return c;
+    return NULL;
+}
+
+mwl_call *mwl__execution_run(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__call_link *call,
+                             const mwl_value *take_input, mwl__result *res) {
+    if (!vm->spare_execution) return run_new(f, vm, slot, call, take_input, res);
+    mwl_call *c = start(f, vm, slot, call->provider, take_input, &call->args);
+    if (!c->settled) return c;
+    if (res->v.tag & MWL_OWNED) mwl__drop(&c->vm->heap, res->v);
+    take(c, res);
+    return NULL;
 }
 
 /* ---- interruption ---------------------------------------------------------------------------- */

@@ -8,11 +8,11 @@
 /* NULL: out of memory. It may have settled already. */
 mwl_call *mwl__execution_start(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__provider *p,
                                mwl_value take_input, mwl_value take_args);
-/* As mwl__execution_start, with the call's constant arguments and an input that is taken over.
- * NULL: it settled at once, *res is its Result and there is no execution any more; or out of
- * memory, and res->v is absent. */
+/* As mwl__execution_start, with the call's constant arguments. NULL: it settled at once, its Result
+ * has taken the place of *res and there is no execution any more; or out of memory, and res->v is
+ * absent. */
 mwl_call *mwl__execution_run(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__call_link *call,
-                             const mwl_value *input, mwl__result *res);
+                             const mwl_value *take_input, mwl__result *res);
 /* Asks a provider that has `now`; there is no execution. *res is its Result, v absent: out of
  * memory. Returns false if the provider asks for its `start`. */
 static inline bool mwl__execution_ask(mwl_heap *h, const mwl__provider *p, mwl_value input,

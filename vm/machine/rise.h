@@ -4,7 +4,6 @@
 #define MWL_RISE_H
 
 #include "vm/cel/ops.h"
-#include "vm/machine/clock.h"
 #include "vm/machine/entry.h"
 #include "vm/machine/frame.h"
 
@@ -20,14 +19,13 @@ static inline void mwl__rise_accept(mwl__frame *f, mwl__entry *e) {
     mwl__rise_move(f, &e->res, &f->res);
 }
 
-/* Drops the arguments of an earlier phase. */
-static inline void mwl__rise_clear(mwl__frame *f, mwl__entry *e) {
-    if (!mwl_is_absent(e->args)) mwl__frame_put(f, &e->args, mwl_absent());
-}
-
 /* The slow parts of the functions below. */
 MWL__OUTLINE void mwl__rise_note(mwl__frame *f, mwl__entry *e, unsigned phase);
 MWL__OUTLINE uint32_t mwl__rise_pass_on(mwl__frame *f, mwl_vm *vm);
+MWL__OUTLINE uint32_t mwl__rise_late(mwl__frame *f, mwl_vm *vm);
+MWL__OUTLINE uint32_t mwl__rise_cleared(mwl__frame *f, mwl_vm *vm);
+MWL__OUTLINE uint32_t mwl__rise_noted(mwl__frame *f, mwl__entry *e, unsigned phase);
+MWL__OUTLINE uint32_t mwl__rise_run(mwl__frame *f, mwl_vm *vm, int64_t delay_ns);
 
 static inline void mwl__rise_begin(mwl__frame *f, mwl__entry *e, unsigned phase) {
     e->state = (uint8_t)(MWL_ENTRY_ENTERING + phase);
@@ -36,19 +34,16 @@ static inline void mwl__rise_begin(mwl__frame *f, mwl__entry *e, unsigned phase)
     f->construct = MWL_IN_PHASE;
 }
 
+/* Is the instant of the phase kept, or does a listener trace it? */
+static inline bool mwl__rise_notes(const mwl_vm *vm, const mwl__entry_rec *rec, unsigned phase) {
+    return (rec->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) || mwl__tracing(vm);
+}
+
 /* A phase of the entry begins. */
 static inline void mwl__rise_phase(mwl__frame *f, const mwl_vm *vm, mwl__entry *e,
                                    const mwl__entry_rec *rec, unsigned phase) {
     mwl__rise_begin(f, e, phase);
-    if ((rec->flags & ((unsigned)MWL_NEEDS_PHASE << phase)) || mwl__tracing(vm))
-        mwl__rise_note(f, e, phase);
-}
-
-/* Has its bound elapsed, and nothing has noticed it yet?
- * spec: middleware-providers, Timeout: a Result that is accepted before the bound elapses stands.
- * DECISIONS.md 4: at the very instant of the bound it is accepted. */
-static inline bool mwl__rise_late(mwl_vm *vm, const mwl__entry *e) {
-    return e->armed && !e->accepted && mwl__clock_new(vm) > e->bound_ns;
+    if (mwl__rise_notes(vm, rec, phase)) mwl__rise_note(f, e, phase);
 }
 
 /* Can the Result pass the entry unseen? `silent` is the flag that says that no phase has code for
@@ -58,31 +53,29 @@ static inline bool mwl__rise_passes(const mwl__frame *f, const mwl_vm *vm,
     return (rec->flags & silent) && !f->extra && !mwl__tracing(vm);
 }
 
-/* The Result reaches the entry, and the phase for it begins. */
-static inline void mwl__rise_to(mwl__frame *f, const mwl_vm *vm, mwl__entry *e,
-                                const mwl__entry_rec *rec, unsigned phase) {
+/* The Result reaches the entry, and the phase for it begins at pc. */
+static inline uint32_t mwl__rise_to(mwl__frame *f, const mwl_vm *vm, mwl__entry *e,
+                                    const mwl__entry_rec *rec, unsigned phase, uint32_t pc) {
     e->accepted = true;
-    mwl__rise_accept(f, e);
-    mwl__rise_clear(f, e);
-    mwl__rise_phase(f, vm, e, rec, phase);
+    mwl__result_move(&e->res, &f->res);
+    f->res.v = mwl_absent();
+    e->args = mwl_absent();
+    mwl__rise_begin(f, e, phase);
+    return mwl__rise_notes(vm, rec, phase) ? mwl__rise_noted(f, e, phase) : pc;
 }
 
-/* Runs the inner scope of the entry again with this value, after delay_ns if that is positive.
- * Returns a pc (state.h). */
-MWL__INLINE uint32_t mwl__rise_again(mwl__frame *f, mwl_vm *vm, mwl__entry *e,
-                                     const mwl__entry_rec *rec, const mwl_value *take_next,
-                                     int64_t delay_ns) {
-    if (f->in_flight.tag & MWL_OWNED) mwl__drop(&vm->heap, f->in_flight);
+/* Runs the inner scope of the entry again with this value, after delay_ns if that is positive. No
+ * other value is in flight. Returns a pc (state.h). */
+static inline uint32_t mwl__rise_again(mwl__frame *f, mwl_vm *vm, mwl__entry *e,
+                                       const mwl__entry_rec *rec, const mwl_value *take_next,
+                                       int64_t delay_ns) {
     mwl__move(&f->in_flight, take_next);
     e->accepted = false;
     e->state = MWL_ENTRY_INNER;
     e->runs++;
-    if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_set_failure(f, mwl_null());
-    if (mwl__tracing(vm))
-        mwl__trace_entry(f, MWL_TRACE_ATTEMPT, -1, (mwl__result){.v = f->in_flight, .ok = true});
-    if (delay_ns <= 0) return rec->inner_pc;
-    return mwl__frame_park(f, vm, MWL_FRAME_WAIT_TIME, rec->inner_pc,
-                           mwl__clock_add(mwl__clock_mono(vm), delay_ns));
+    if ((rec->flags & MWL_ENTRY_FLOW_LEVEL) || mwl__tracing(vm) || delay_ns > 0)
+        return mwl__rise_run(f, vm, delay_ns);
+    return rec->inner_pc;
 }
 
 /* The same, as a phase has decided. how: MWL_REENTER_*.
@@ -102,41 +95,42 @@ MWL__INLINE uint32_t mwl__rise_reenter(mwl__frame *f, mwl_vm *vm, mwl__entry *e,
         if (!mwl_is_absent(e->emit.v)) mwl__entry_set_emit(f, e, false, mwl_absent());
         if (!mwl_is_absent(e->res.v)) mwl__entry_set_res(f, e, false, mwl_absent());
     }
+    if (f->in_flight.tag & MWL_OWNED) mwl__drop(&vm->heap, f->in_flight);
     return mwl__rise_again(f, vm, e, e->link->rec, &next, delay_ns);
 }
 
 /* Is all of onSuccess known, and does it run the inner scope again? */
-static inline bool mwl__rise_repeats(const mwl_vm *vm, const mwl__entry *e) {
+static inline bool mwl__rise_repeats(const mwl__frame *f, const mwl_vm *vm, const mwl__entry *e) {
     const mwl__entry_link *l = e->link;
     return e->runs < l->repeats && l->provider == e->provider && vm->exec.slice > 0 &&
-           !mwl__tracing(vm);
+           !mwl__tracing(vm) && mwl_is_absent(f->in_flight);
 }
 /* Then its instructions are done here (linked.h: mwl__linked_repeats), and are charged. */
-MWL__INLINE uint32_t mwl__rise_repeat(mwl__frame *f, mwl_vm *vm, mwl__entry *e,
-                                      const mwl__entry_rec *rec) {
+static inline uint32_t mwl__rise_repeat(mwl__frame *f, mwl_vm *vm, mwl__entry *e,
+                                        const mwl__entry_rec *rec) {
     mwl_value next;
     vm->exec.slice -= 2; /* COUNT_GATE, and the first part of ACT_REENTER */
-    mwl__rise_clear(f, e);
+    e->args = mwl_absent();
     mwl__rise_begin(f, e, MWL_ON_SUCCESS);
     mwl__move(&next, &f->res.v);
     f->res.v = mwl_absent();
     return mwl__rise_again(f, vm, e, rec, &next, 0);
 }
 
-/* ASCEND: the Result reaches the innermost entry. Returns a pc (state.h). */
+/* ASCEND: the Result reaches the innermost entry. Returns a pc (state.h). What is rare is called
+ * last, so that nothing must be saved for it. */
 MWL__INLINE uint32_t mwl__rise(mwl__frame *f, mwl_vm *vm) {
     mwl__entry *e = f->entries;
     const mwl__entry_rec *rec = e->link->rec;
-    if (mwl__rise_late(vm, e)) return mwl__unwind_late(f, e);
+    if (e->armed && !e->accepted) return mwl__rise_late(f, vm);
+    if ((e->res.v.tag | e->args.tag) & MWL_OWNED) return mwl__rise_cleared(f, vm);
     if (f->res.ok) {
-        if (mwl__rise_repeats(vm, e)) return mwl__rise_repeat(f, vm, e, rec);
+        if (mwl__rise_repeats(f, vm, e)) return mwl__rise_repeat(f, vm, e, rec);
         if (mwl__rise_passes(f, vm, rec, MWL_ENTRY_PASSES_SUCCESS)) return mwl__rise_pass_on(f, vm);
-        mwl__rise_to(f, vm, e, rec, MWL_ON_SUCCESS);
-        return rec->success_pc;
+        return mwl__rise_to(f, vm, e, rec, MWL_ON_SUCCESS, rec->success_pc);
     }
     if (mwl__rise_passes(f, vm, rec, MWL_ENTRY_PASSES_FAILURE)) return mwl__rise_pass_on(f, vm);
-    mwl__rise_to(f, vm, e, rec, MWL_ON_FAILURE);
-    return rec->failure_pc;
+    return mwl__rise_to(f, vm, e, rec, MWL_ON_FAILURE, rec->failure_pc);
 }
 
 #endif
