@@ -244,7 +244,7 @@ UTEST(now, a_loop_costs_the_same_however_it_counts) {
     bool ended = false;
     for (uint64_t fuel = 1; fuel < 40; fuel++) {
         char wanted[sizeof n.f.result];
-        const char *got = loop_within(&n, "4.0 > middleware.metadata.iteration", fuel, 1000);
+        const char *got = loop_within(&n, "middleware.metadata.iteration <= 3.0", fuel, 1000);
         ASSERT_TRUE(got != NULL);
         snprintf(wanted, sizeof wanted, "%s", got);
         const unsigned calls = n.counts.now;
