@@ -121,6 +121,32 @@ UTEST(exec, a_part_outlives_the_temporary_it_came_from) {
     EXPECT_TRUE(close_machine(&m));
 }
 
+/* A name is looked for where it was last. An older version in the same buffer has not got it. */
+UTEST(exec, a_member_that_only_a_newer_version_has) {
+    struct machine m;
+    open_machine(&m);
+    m.heap->shares_names = true; /* as that of a VM */
+    uint32_t b = mwl__emit_string(m.emit, "b", 1);
+    mwl_value older = mwl_object_set(m.heap, mwl_object(m.heap, 2), "a", 1, mwl_number(1));
+    mwl_value newer = mwl_object_set(m.heap, mwl_value_keep(older), "b", 1, mwl_number(2));
+    ASSERT_TRUE(older.as.p == newer.as.p);
+    m.env[0] = mwl_array_push(m.heap, mwl_array(m.heap, 2), newer);
+    m.env[0] = mwl_array_push(m.heap, m.env[0], older);
+    mwl__emit_regs(m.emit, 8);
+    AX(LOAD_PATH, 1, env_path(&m, 0));
+    AX(LOAD_K, 0, mwl__emit_const(m.emit, mwl_number(0)));
+    ABC(ITER, 2, 1, 0);
+    uint32_t enter = AX(JUMP, 0, 0);
+    uint32_t body = ABC(SELECT, 5, 4, b);
+    ABC(ADD, 0, 0, 5);
+    uint32_t next = AX(NEXT, 2, body);
+    mwl__emit_patch(m.emit, enter, next);
+    ABC(END, 0, 0, 0);
+    EXPECT_EQ(run(&m), MWL_EXEC_FAULT);
+    EXPECT_STREQ(fault_text(&m), "no such key 'b'");
+    EXPECT_TRUE(close_machine(&m));
+}
+
 /* ---- faults ---------------------------------------------------------------------------------- */
 
 UTEST(exec, the_innermost_handler_gets_the_fault) {
