@@ -136,6 +136,49 @@ UTEST(shape, has_a_bound) {
     EXPECT_EQ(f.live_blocks, (size_t)0);
 }
 
+static uint32_t drawn(uint32_t *seed, uint32_t below) {
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 8) % below;
+}
+
+/* What a random history of versions is charged. */
+static uint64_t work_of_history(mwl_heap *h, uint32_t seed) {
+    enum { VERSIONS = 6 };
+    mwl_value v[VERSIONS];
+    for (int i = 0; i < VERSIONS; i++) v[i] = mwl_object(h, 0);
+    h->work = 0;
+    for (int round = 0; round < 400; round++) {
+        const uint32_t from = drawn(&seed, VERSIONS), to = drawn(&seed, VERSIONS);
+        mwl_value next =
+            drawn(&seed, 30) ? mwl_value_keep(v[from]) : mwl_object(h, (size_t)round % 12);
+        mwl_value value = mwl_number(round);
+        if (drawn(&seed, 4) == 0) value = mwl_array_push(h, mwl_array(h, 1), value);
+        next = mwl__map_put(h, next, name_at(h, drawn(&seed, 24)), value);
+        mwl_value_drop(h, v[to]);
+        v[to] = next;
+    }
+    for (int i = 0; i < VERSIONS; i++) mwl_value_drop(h, v[i]);
+    return h->work;
+}
+
+/* Whether there are shapes depends on what a heap has seen. What a run is charged does not. */
+UTEST(shape, does_not_change_what_is_charged) {
+    mwl_heap *with = NULL, *without = NULL;
+    ASSERT_EQ(mwl_heap_new(NULL, &with), MWL_OK);
+    ASSERT_EQ(mwl_heap_new(NULL, &without), MWL_OK);
+    without->shares_names = false;
+    uint64_t sum = 0;
+    for (uint32_t seed = 1; seed <= 50; seed++) {
+        uint64_t work = work_of_history(with, seed);
+        ASSERT_EQ(work, work_of_history(without, seed));
+        sum += work;
+    }
+    EXPECT_TRUE(sum > 0);
+    EXPECT_EQ(mwl_heap_used(with) + mwl_heap_used(without), (size_t)0);
+    mwl_heap_free(with);
+    mwl_heap_free(without);
+}
+
 /* Each allocation fails once: what is made without it is right, or reported as out of memory. */
 UTEST(shape, without_memory) {
     static const char text[] = "[{\"a\": 1, \"b\": {\"c\": [2]}}, {\"a\": 3, \"b\": 4, \"d\": 5}]";

@@ -231,8 +231,10 @@ mwl_value mwl__map_new(mwl_heap *h, size_t cap) {
     return m ? map_value(m, 0) : mwl_absent();
 }
 
+/* A few members and many are never in the same buffer, unless the caller expected many. */
 static size_t grown(size_t n, size_t need) {
     size_t cap = n * 2 < 4 ? 4 : n * 2;
+    if (cap >= MWL_INDEX_FROM && need < MWL_INDEX_FROM) cap = MWL_INDEX_FROM - 1;
     if (cap > MAP_LIMIT) cap = MAP_LIMIT;
     if (cap < need) cap = need;
     return cap > MAP_LIMIT || cap > MWL_COUNT_LIMIT ? 0 : cap;
@@ -254,7 +256,7 @@ static void deepen_again(mwl_heap *h, mwl__map *m, uint32_t depth) {
         uint32_t below = mwl__value_depth(m->val[i]);
         if (below > deepest) deepest = below;
     }
-    mwl__heap_work(h, i);
+    if (i >= MWL_INDEX_FROM) mwl__heap_work(h, i);
     m->depth = (uint16_t)(deepest + 1);
 }
 
@@ -314,12 +316,14 @@ static void copy_key(mwl__map *m, uint32_t i, const mwl_value *key) {
     m->keys->key[i] = mwl__keep(*key);
 }
 
-/* Copies the first n members into a new buffer; shape NULL: with keys of its own. */
+/* Copies the first n members into a new buffer; shape NULL: with keys of its own. A few are not
+ * charged: whether they are copied may depend on whether there is a shape, and so on what the heap
+ * has seen before, which must not change what a run is charged. */
 static mwl__map *copied(mwl_heap *h, const mwl__map *from, uint32_t n, const mwl__keys *shape,
                         size_t cap) {
     mwl__map *m = map_alloc(h, shape, cap);
     if (!m) return NULL;
-    mwl__heap_work(h, 2 * (size_t)n);
+    if (n >= MWL_INDEX_FROM) mwl__heap_work(h, 2 * (size_t)n);
     if (!shape) m->keys->keyed = from->keys->keyed;
     for (uint32_t i = 0; i < n; i++) {
         if (mwl__heap_late(h, i)) {
@@ -348,14 +352,15 @@ static mwl_value moved(mwl_heap *h, mwl_value take_map, const mwl__keys *shape, 
 }
 
 /* Returns the map; in a new buffer if the value to be added may contain a version of its present
- * buffer. */
+ * buffer. A few members are copied without a look, which would be charged. */
 static APART mwl_value apart(mwl_heap *h, mwl_value take_map, mwl_value added) {
     const mwl__map *m = mwl__as_map(take_map);
     uint32_t n = take_map.aux;
-    if (!(take_map.tag & MWL_HEAP) || m->used != n || ((take_map.tag & MWL_OWNED) && m->rc == 1) ||
-        !mwl__value_reaches(h, added, m, 0))
+    if (!(take_map.tag & MWL_HEAP) || m->used != n || ((take_map.tag & MWL_OWNED) && m->rc == 1))
         return take_map;
-    return moved(h, take_map, shape_of(m), n);
+    if (n < MWL_INDEX_FROM)
+        return moved(h, take_map, n + 1 < MWL_INDEX_FROM ? shape_of(m) : NULL, grown(n, n + 1));
+    return mwl__value_reaches(h, added, m, 0) ? moved(h, take_map, shape_of(m), n) : take_map;
 }
 
 /* Widens the buffer of a map that is its only version. Returns NULL if out of memory. */
