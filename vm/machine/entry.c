@@ -78,18 +78,6 @@ static inline void pop(mwl__frame *f, mwl_heap *h) {
 
 /* ---- descent --------------------------------------------------------------------------------- */
 
-/* Zeroes the record as mwl__record_blank does, without its loop. */
-static inline void blank(mwl__entry *e) {
-    enum { PIECE = 64 };
-    char *at = (char *)e;
-    _Static_assert(sizeof *e > 4 * PIECE && sizeof *e <= 5 * PIECE, "five pieces");
-    memset(at, 0, PIECE);
-    memset(at + PIECE, 0, PIECE);
-    memset(at + 2 * PIECE, 0, PIECE);
-    memset(at + 3 * PIECE, 0, PIECE);
-    memset(at + 4 * PIECE, 0, sizeof *e - 4 * PIECE);
-}
-
 static inline mwl__entry *enter(mwl__frame *f, mwl_vm *vm, uint32_t ix) {
     const mwl__link *link = f->run->link;
     mwl_heap *h = &vm->heap;
@@ -100,7 +88,7 @@ static inline mwl__entry *enter(mwl__frame *f, mwl_vm *vm, uint32_t ix) {
         return NULL;
     }
     const mwl__entry_link *l = &link->entries[ix];
-    blank(e);
+    mwl__record_blank(e, sizeof *e);
     e->outer = f->entries;
     e->provider = l->provider;
     e->link = l;

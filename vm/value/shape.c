@@ -24,17 +24,22 @@ void mwl__shapes_free(mwl_heap *h) {
 
 /* ---- keys that are looked for ---------------------------------------------------------------- */
 
-/* n keys, `step` values apart; `last` is one more. */
+/* n keys, `step` values apart, and one more. */
 typedef struct wanted {
     const mwl_value *key;
     size_t n, step;
-    const mwl_value *last; /* NULL: there is none */
+    const mwl_value *last;
 } wanted;
 
-static size_t count_of(const wanted *w) { return w->n + (w->last ? 1 : 0); }
+static size_t count_of(const wanted *w) { return w->n + 1; }
 
 static const mwl_value *key_at(const wanted *w, size_t i) {
     return i < w->n ? &w->key[i * w->step] : w->last;
+}
+
+/* At least one key, `step` values apart. */
+static wanted want(const mwl_value *keys, size_t n, size_t step) {
+    return (wanted){keys, n - 1, step, &keys[(n - 1) * step]};
 }
 
 static uint32_t hash_of(const wanted *w) {
@@ -65,7 +70,7 @@ static bool can_be(const wanted *w) {
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static void put(struct mwl__shapes *t, mwl__keys *shape) {
-    const wanted w = {shape->key, shape->n, 1, NULL};
+    const wanted w = want(shape->key, shape->n, 1);
     const uint32_t hash = hash_of(&w);
     for (uint32_t i = 0; i < PROBES; i++) {
         mwl__keys **place = &t->place[(hash + i) & (t->n_places - 1)];
@@ -128,7 +133,8 @@ static mwl__keys *find(mwl_heap *h, const wanted *w, bool data) {
 }
 
 const mwl__keys *mwl__shape(mwl_heap *h, const mwl_value *keys, size_t n, size_t step, bool data) {
-    const wanted w = {keys, n, step, NULL};
+    if (n == 0) return NULL;
+    const wanted w = want(keys, n, step);
     return find(h, &w, data);
 }
 
