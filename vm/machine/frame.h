@@ -4,12 +4,13 @@
 
 #include "vm/machine/ready.h"
 #include "vm/machine/trace.h"
+#include "vm/cel/ops.h"
 #include "vm/machine/unwind.h"
 
 /* Zeroes a record of a size that the compiler knows, at most 384 bytes. In pieces, which become a
  * few wide stores; a single memset of a record's length becomes a string instruction, which is slow
  * to start. Not in a loop, because the compiler keeps it as one. */
-static inline void mwl__record_blank(void *record, size_t size) {
+MWL__INLINE void mwl__record_blank(void *record, size_t size) {
     enum { PIECE = 64 };
     char *at = record;
     if (size > PIECE) memset(at, 0, PIECE), at += PIECE, size -= PIECE;
