@@ -164,15 +164,11 @@ mwl__list *mwl__build_list(mwl__exec *x, mwl_value *items, uint32_t n) {
     return l ? fill_list(x, l, items, n) : list_of_more(x, items, n);
 }
 
-/* A map without a shape: its members are added one by one. */
+/* A map without a shape. */
 MWL__OUTLINE static mwl__map *build_large(mwl__exec *x, const uint32_t *keys, mwl_value *vals,
                                           uint32_t n) {
-    mwl_value map = mwl__map_new(x->heap, n);
-    for (uint32_t i = 0; i < n && !mwl_is_absent(map); i++) {
-        mwl_value val = vals[i];
-        vals[i] = mwl_null();
-        map = mwl__map_put(x->heap, map, x->linked->consts[keys[i]], mwl__own(val));
-    }
+    mwl_value map =
+        n ? mwl__map_of_keys(x->heap, x->linked->consts, keys, vals, n) : mwl__map_new(x->heap, 0);
     return mwl_is_absent(map) ? no_room(x) : mwl__as_map(map);
 }
 

@@ -53,7 +53,7 @@ typedef struct mwl__linked_path {
 } mwl__linked_path;
 
 /* An object literal. blank: the object as it is before it has its values, with its shape; NULL: it
- * has none, and its members are added one by one. */
+ * has none. */
 typedef struct mwl__linked_shape {
     const mwl__map *blank;
     const uint32_t *keys; /* in KEYS */

@@ -113,12 +113,10 @@ MWL__OUTLINE static void seed_root(mwl_run *run, const mwl_value *input,
     run->root = mwl__frame_new(run, NULL, NULL, run->link->root->flow, mwl__keep(*input),
                                mwl__keep(*arguments));
     run->budget = x->budget;
-    if (vm->executing) { /* a callback of another run, whose turn continues afterwards */
-        x->budget = their_budget;
-        x->slice = their_slice;
-        x->program = their_program;
-        x->pc = their_pc;
-    }
+    x->budget = their_budget;
+    x->slice = their_slice;
+    x->program = their_program;
+    x->pc = their_pc;
 }
 
 /* Sets run->root, unless out of memory. */

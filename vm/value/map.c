@@ -399,14 +399,14 @@ static APART mwl_value with_place(mwl_heap *h, mwl_value take_map, mwl_value key
     uint32_t n = take_map.aux;
     if ((take_map.tag & MWL_HEAP) && m->used != n && m->rc == 1) cut(h, m, n);
     if (has_place(h, &take_map, &key)) return take_map;
-    size_t cap = grown(n, (size_t)n + 1);
+    const bool own = m->keys->own, sole = (take_map.tag & MWL_OWNED) && m->rc == 1;
+    const size_t cap = sole && n < m->cap ? m->cap : grown(n, (size_t)n + 1);
     if (cap == 0) {
         mwl__drop(h, take_map);
         return mwl__heap_fail(h, MWL_E_TOO_BIG);
     }
-    const bool own = m->keys->own;
     const mwl__keys *shape = own ? NULL : mwl__shape_then(h, m->keys, n, key);
-    if ((take_map.tag & MWL_OWNED) && m->rc == 1 && n == m->cap && own == !shape) {
+    if (sole && n == m->cap && own == !shape) {
         mwl__map *wider = widen(h, m, cap); /* it is the newest version, without room */
         if (!wider) {
             mwl__drop(h, take_map);
@@ -539,6 +539,20 @@ mwl_value mwl__map_extend(mwl_heap *h, mwl_value take_map, const mwl_value *take
     for (; pair < end; pair++) mwl__drop(h, *pair);
     mwl__drop(h, take_map);
     return mwl_absent();
+}
+
+mwl_value mwl__map_of_keys(mwl_heap *h, const mwl_value *consts, const uint32_t *keys,
+                           mwl_value *vals, uint32_t n) {
+    mwl__map *m = map_alloc(h, NULL, n);
+    for (uint32_t i = 0; m && i < n; i++) {
+        if (!weigh(h, m, &vals[i])) {
+            mwl__drop(h, map_value(m, i));
+            return mwl_absent();
+        }
+        append(m, &consts[keys[i]], &vals[i]);
+        vals[i] = mwl_null();
+    }
+    return m ? map_value(m, n) : mwl_absent();
 }
 
 mwl_value mwl__map_of(mwl_heap *h, const mwl__keys *like, const mwl_value *take_pairs, size_t n) {

@@ -9,8 +9,9 @@
  * lives as long as its heap. Where there is no shape, an object has keys of its own, and behaves in
  * the same way:
  *   - other keys, or more of them;
- *   - a heap has at most MWL__SHAPE_KEYS keys in shapes, and data brings at most half of them:
- *     hostile data can neither fill the memory nor keep a program's objects from having shapes;
+ *   - a heap has at most MWL__SHAPE_KEYS keys in shapes, and data, and what is built member by
+ *     member, bring at most half of them: hostile data can neither fill the memory nor keep a
+ *     program's object literals from having shapes;
  *   - a search looks at a few places only, so that names whose hashes meet cost nothing more. */
 #ifndef MWL_SHAPE_H
 #define MWL_SHAPE_H

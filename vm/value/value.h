@@ -503,6 +503,11 @@ mwl_value mwl__list_extend(mwl_heap *h, mwl_value take_list, const mwl_value *ta
 mwl_value mwl__list_fit(mwl_heap *h, mwl_value take_list);
 
 mwl_value mwl__map_new(mwl_heap *h, size_t cap);
+/* A new map of n members with keys of its own: string constants, which are distinct, by their
+ * numbers. Takes over the values, which become null. Returns absent, with `why`, at a limit or if
+ * out of memory. */
+mwl_value mwl__map_of_keys(mwl_heap *h, const mwl_value *consts, const uint32_t *keys,
+                           mwl_value *vals, uint32_t n);
 /* Returns the units of a buffer for n members whose keys are a shape. */
 static inline uint32_t mwl__map_units(uint32_t n) {
     return (uint32_t)((sizeof(mwl__map) + 15u) / 16u) + n;
