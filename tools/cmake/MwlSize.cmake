@@ -12,8 +12,8 @@ set(MWL_SMALL_FILES vm/base/suggest.c vm/machine/durable.c vm/machine/rest.c vm/
     vm/machine/fingerprint.c vm/machine/providers.c vm/machine/where.c
     vm/machine/token.c vm/machine/grave.c vm/machine/blocking.c vm/machine/link.c vm/cel/linked.c vm/machine/trace.c vm/machine/declared.c
     vm/machine/arguments.c vm/machine/given.c vm/machine/invariant.c vm/machine/raise.c stdlib/cel_format.c
-    stdlib/cel_network.c stdlib/documents.c stdlib/std.c vm/value/zone.c vm/value/zone_file.c vm/value/value_lib.c
-    vm/schema/format_idn.c assembler/source/diag.c assembler/source/diag_render.c assembler/source/diag_export.c
+    stdlib/cel_network.c stdlib/documents.c stdlib/std.c vm/value/zone.c vm/value/zone_file.c vm/value/value_lib.c vm/value/shape.c
+    vm/schema/format_idn.c vm/schema/schema_report.c assembler/source/diag.c assembler/source/diag_render.c assembler/source/diag_export.c
     assembler/source/diag_fix.c assembler/source/form.c vm/value/temporal.c)
 set(MWL_UNALIGNED)
 if(CMAKE_C_COMPILER_ID STREQUAL GNU) # clang warns that it has no such option

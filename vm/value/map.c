@@ -195,6 +195,11 @@ static inline uint32_t locate(const mwl__map *m, uint32_t n, const mwl_value *ke
     return n;
 }
 
+/* The same, where it is not called as often. */
+static APART uint32_t position_of(const mwl__map *m, uint32_t n, const mwl_value *key) {
+    return locate(m, n, key);
+}
+
 /* ---- buffers --------------------------------------------------------------------------------- */
 
 /* An empty buffer; shape NULL: with keys of its own. */
@@ -295,7 +300,7 @@ static inline void take_in(mwl_value *to, const mwl_value *take) {
 }
 
 /* A buffer's own key of the newest member. */
-static void append_key(mwl__map *m, uint32_t pos, const mwl_value *take_key) {
+static APART void append_key(mwl__map *m, uint32_t pos, const mwl_value *take_key) {
     if (mwl_value_kind(*take_key) != MWL_KIND_STRING) m->odd |= MWL__ODD_KIND;
     take_in(&m->keys->key[pos], take_key);
     if (m->keys->n_index && enter(m, pos) > FLOODED && !m->keys->keyed) {
@@ -421,7 +426,7 @@ static APART mwl_value with_place(mwl_heap *h, mwl_value take_map, mwl_value key
 /* ---- putting --------------------------------------------------------------------------------- */
 
 /* Stores a value at its place. At a limit it returns false, sets `why` and takes nothing over. */
-static bool fill(mwl_heap *h, mwl__map *m, mwl_value *place, mwl_value take_val) {
+static APART bool fill(mwl_heap *h, mwl__map *m, mwl_value *place, mwl_value take_val) {
     mwl_value old = *place;
     *place = mwl_null(); /* weighs 1 */
     if (mwl__weight_less(&m->weight, old, m->used - 1))
@@ -471,8 +476,8 @@ static APART void refuse(mwl_heap *h, mwl_value *map, mwl_value take_key, mwl_va
 }
 
 /* key: take_key in the form of as_key. */
-static inline void put(mwl_heap *h, mwl_value *map, const mwl_value *key, const mwl_value *take_key,
-                       const mwl_value *take_val) {
+static APART void put(mwl_heap *h, mwl_value *map, const mwl_value *key, const mwl_value *take_key,
+                      const mwl_value *take_val) {
     const uint32_t n = map->aux, pos = locate(map->as.p, n, key);
     if (pos < n) {
         mwl__drop(h, *take_key);
@@ -520,7 +525,7 @@ mwl_value mwl__map_extend(mwl_heap *h, mwl_value take_map, const mwl_value *take
     const mwl_value *pair = take_pairs, *end = take_pairs + 2 * n;
     for (; pair < end && !mwl_is_absent(take_map); pair += 2) {
         mwl__map *m = mwl__as_map(take_map);
-        uint32_t used = m->used, pos = distinct ? used : locate(m, used, &pair[0]);
+        uint32_t used = m->used, pos = distinct ? used : position_of(m, used, &pair[0]);
         if (pos < used) {
             if (!fill(h, m, &m->val[pos], pair[1])) break;
             mwl__drop(h, pair[0]);
@@ -602,14 +607,14 @@ const mwl_value *mwl__map_get(mwl_value map, mwl_value str_key) {
 const mwl_value *mwl__map_find(mwl_value map, mwl_value any_key) {
     mwl_value key = as_key(any_key);
     if (mwl_is_absent(key)) return NULL;
-    uint32_t pos = locate(mwl__as_map(map), map.aux, &key);
+    uint32_t pos = position_of(mwl__as_map(map), map.aux, &key);
     return pos < map.aux ? &mwl__as_map(map)->val[pos] : NULL;
 }
 
 const mwl_value *mwl__map_same(const mwl__map *map, uint32_t n, const mwl__map *other, uint32_t i) {
     const mwl_value *key = &other->keys->key[i];
     if (map->keys == other->keys || same_key(&map->keys->key[i], key)) return &map->val[i];
-    uint32_t pos = locate(map, n, key);
+    uint32_t pos = position_of(map, n, key);
     return pos < n ? &map->val[pos] : NULL;
 }
 
