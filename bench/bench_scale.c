@@ -378,6 +378,25 @@ static void *start_and_finish(void *arg) {
 
 static void open_minimal(struct bench *b) { (void)open_text(b, minimal, NULL, FLOW_VIRTUAL); }
 
+/* The same on this thread alone, so that its instructions can be counted. */
+static void run_many(struct bench *b, unsigned long n) {
+    struct flow *f = b->state;
+    mwl_value inputs[TOGETHER];
+    mwl_run *runs[TOGETHER];
+    for (size_t i = 0; i < TOGETHER; i++) inputs[i] = f->input;
+    while (n > 0) {
+        size_t k = n < TOGETHER ? n : TOGETHER, n_started = 0;
+        n -= k;
+        if (mwl_run_start_many(f->vm, f->program, NULL, inputs, k, runs, &n_started, NULL) < 0)
+            bench_fail(b, "the runs did not start");
+        (void)mwl_vm_pump(f->vm, MWL_NO_BUDGET);
+        for (size_t i = 0; i < n_started; i++) {
+            if (!mwl_run_succeeded(runs[i])) bench_fail(b, "a run did not end");
+            mwl_run_free(runs[i]);
+        }
+    }
+}
+
 static void report_start(struct bench *b) {
     enum { THREADS = 2 };
     struct flow *f = b->state;
@@ -483,6 +502,7 @@ const struct bench_case bench_scale_cases[] = {
     {"wf", "l_grow100000", open_grows, run_serial, close_flow, ELEMENTS, 0, NULL},
     {"wf", "l_gather100000", open_gathers, run_serial, close_flow, ELEMENTS, 0, NULL},
     {"wf", "o_threads", open_chain, NULL, close_flow, 0, 0, report_threads},
+    {"wf", "p_many1000", open_minimal, run_many, close_flow, 0, 0, NULL},
     {"wf", "p_start", open_minimal, NULL, close_flow, 0, 0, report_start},
     {"wf", "q_day", open_daily, NULL, close_flow, 0, BENCH_ALONE, report_day},
     {"wf", "n_million", open_sleeper, NULL, close_flow, 0, BENCH_ALONE, report_million},
