@@ -384,10 +384,10 @@ static void run_many(struct bench *b, unsigned long n) {
     mwl_value inputs[TOGETHER];
     mwl_run *runs[TOGETHER];
     for (size_t i = 0; i < TOGETHER; i++) inputs[i] = f->input;
-    while (n > 0) {
-        size_t k = n < TOGETHER ? n : TOGETHER, n_started = 0;
-        n -= k;
-        if (mwl_run_start_many(f->vm, f->program, NULL, inputs, k, runs, &n_started, NULL) < 0)
+    for (unsigned long batch = 0; batch < n; batch++) {
+        size_t n_started = 0;
+        if (mwl_run_start_many(f->vm, f->program, NULL, inputs, TOGETHER, runs, &n_started, NULL) <
+            0)
             bench_fail(b, "the runs did not start");
         (void)mwl_vm_pump(f->vm, MWL_NO_BUDGET);
         for (size_t i = 0; i < n_started; i++) {
@@ -502,7 +502,7 @@ const struct bench_case bench_scale_cases[] = {
     {"wf", "l_grow100000", open_grows, run_serial, close_flow, ELEMENTS, 0, NULL},
     {"wf", "l_gather100000", open_gathers, run_serial, close_flow, ELEMENTS, 0, NULL},
     {"wf", "o_threads", open_chain, NULL, close_flow, 0, 0, report_threads},
-    {"wf", "p_many1000", open_minimal, run_many, close_flow, 0, 0, NULL},
+    {"wf", "p_many1000", open_minimal, run_many, close_flow, TOGETHER, 0, NULL},
     {"wf", "p_start", open_minimal, NULL, close_flow, 0, 0, report_start},
     {"wf", "q_day", open_daily, NULL, close_flow, 0, BENCH_ALONE, report_day},
     {"wf", "n_million", open_sleeper, NULL, close_flow, 0, BENCH_ALONE, report_million},

@@ -140,7 +140,7 @@ typedef struct went {
 
 /* The VM has only this run, so whatever exists and is not ready waits. */
 static bool awaits(const mwl_run *run) {
-    uint32_t n_ready = 0;
+    uint32_t n_ready = run->root && run->root->fresh;
     for (const mwl__frame *f = run->link->vm->ready_head; f; f = f->next_ready) n_ready++;
     return run->live > n_ready;
 }

@@ -345,7 +345,7 @@ mwl_run *mwl__run_clone(const mwl_run *frozen) {
     run->live = 0;
     run->id = kept(run->id);
     run->result = kept(run->result);
-    mwl__over_add(run, vm);
+    mwl__over_add(run, &vm->runs[MWL_RUNS_OTHER]);
     run->link->n_runs++;
     if (frozen->limits && frozen->limits != &vm->config.limits)
         run->limits = copy_block(&vm->heap, frozen->limits, sizeof(mwl__run_own));

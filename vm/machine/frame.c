@@ -392,10 +392,11 @@ static inline int64_t pay(mwl_run *run, mwl__exec *x) {
     return (int64_t)all;
 }
 
-/* The turn has ended otherwise than by waiting. */
-MWL__OUTLINE static void end_turn(mwl__frame *f, mwl__exec *x, mwl__outcome outcome) {
+/* The turn has ended otherwise than by waiting. Returns whether the run reached its limit by it. */
+MWL__OUTLINE static bool end_turn(mwl__frame *f, mwl__exec *x, mwl__outcome outcome) {
     mwl_run *run = f->run;
     const size_t used = x->heap->used;
+    const bool limited = run->limit_hit;
     if (outcome == MWL_EXEC_YIELD && run->budget == 0) outcome = MWL_EXEC_FUEL;
     if (x->late && (outcome == MWL_EXEC_FUEL || outcome == MWL_EXEC_NOMEM))
         overdue(f, x);
@@ -406,12 +407,12 @@ MWL__OUTLINE static void end_turn(mwl__frame *f, mwl__exec *x, mwl__outcome outc
     else
         end_at_limit(f, x, outcome == MWL_EXEC_FUEL ? MWL_E_FUEL : mwl__run_limit_of(x->heap));
     mwl__run_used(run, run->link->vm, used);
+    return run->limit_hit != limited;
 }
 
 int64_t mwl__frame_run(mwl__frame *f, mwl_vm *vm) {
     mwl_run *run = f->run;
     mwl__exec *x = &vm->exec;
-    const bool limited = run->limit_hit;
     vm->turn_used = vm->heap.used;
     const uint32_t pc = begin_turn(f, run, vm);
     mwl__outcome outcome;
@@ -424,13 +425,12 @@ int64_t mwl__frame_run(mwl__frame *f, mwl_vm *vm) {
                                       : MWL_EXEC_PARK;
     }
     x->poll = INT64_MIN; /* what follows belongs to no frame: this one may have ended */
-    const int64_t cost = pay(run, x);
+    int64_t cost = pay(run, x);
     vm->heap.limit = SIZE_MAX;
     vm->executing = NULL;
     mwl__run_account(run, vm->turn_used, vm->heap.used);
-    if (outcome > MWL_EXEC_PARK) end_turn(f, x, outcome);
+    if (outcome > MWL_EXEC_PARK && end_turn(f, x, outcome)) cost = vm->config.slice;
     mwl__grave_close(vm, run);
-    if (run->limit_hit != limited) return vm->config.slice;
     return cost ? cost : 1;
 }
 

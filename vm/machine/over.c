@@ -7,38 +7,16 @@
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-static mwl_run *run_at(mwl__run_links *l) {
-    return (mwl_run *)(void *)((char *)l - offsetof(mwl_run, links));
-}
-
-static void enlist(mwl_run *run, mwl__run_links *list) {
-    mwl__run_links *last = list->prev;
-    run->links.next = list;
-    run->links.prev = last;
-    last->next = list->prev = &run->links;
-}
-
-static void unlist(mwl_run *run) {
-    mwl__run_links *next = run->links.next, *prev = run->links.prev;
-    prev->next = next;
-    next->prev = prev;
-}
-
-static mwl_run *first_of(mwl__run_links *list) {
-    return list->next == list ? NULL : run_at(list->next);
-}
-
 void mwl__over_open(mwl_vm *vm) {
     for (unsigned i = 0; i < MWL_RUNS_LISTS; i++)
         vm->runs[i].next = vm->runs[i].prev = &vm->runs[i];
+    vm->first_new = &vm->runs[MWL_RUNS_LINE];
 }
 
 void mwl__over_close(mwl_vm *vm) {
     for (unsigned i = 0; i < MWL_RUNS_LISTS; i++)
-        while (vm->runs[i].prev != &vm->runs[i]) mwl_run_free(run_at(vm->runs[i].prev));
+        while (vm->runs[i].prev != &vm->runs[i]) mwl_run_free(mwl__over_run_at(vm->runs[i].prev));
 }
-
-void mwl__over_add(mwl_run *run, mwl_vm *vm) { enlist(run, &vm->runs[MWL_RUNS_ALL]); }
 
 mwl_run *mwl_vm_runs(const mwl_vm *vm, const mwl_run *after) {
     mwl__run_links *at = after ? after->links.next : vm->runs[0].next;
@@ -47,14 +25,14 @@ mwl_run *mwl_vm_runs(const mwl_vm *vm, const mwl_run *after) {
         if (i + 1 == MWL_RUNS_LISTS) return NULL;
         at = vm->runs[i + 1].next;
     }
-    return run_at(at);
+    return mwl__over_run_at(at);
 }
 
 mwl_run *mwl_vm_next_done(mwl_vm *vm) {
-    mwl_run *run = first_of(&vm->runs[MWL_RUNS_DONE]);
-    if (!run) return NULL;
-    unlist(run);
-    enlist(run, &vm->runs[MWL_RUNS_ALL]);
+    mwl__run_links *first = vm->runs[MWL_RUNS_LINE].next;
+    if (first == vm->first_new) return NULL;
+    mwl_run *run = mwl__over_run_at(first);
+    mwl__over_move(run, &vm->runs[MWL_RUNS_OTHER]);
     return run;
 }
 
@@ -92,13 +70,14 @@ MWL__OUTLINE static void wake_awaiting(mwl_run *run) {
 
 void mwl__over_ended(mwl_run *run, mwl_vm *vm) {
     const mwl__run_own *own = mwl__run_own_of(run, vm);
-    mwl__run_links *list = &vm->runs[MWL_RUNS_DONE];
+    const bool is_first = vm->first_new == &run->links;
+    if (is_first) vm->first_new = run->links.next;
     if (own && own->done) {
-        list = &vm->runs[MWL_RUNS_TELL];
         vm->to_tell = true;
+        mwl__over_move(run, &vm->runs[MWL_RUNS_TELL]);
+    } else if (!is_first) {
+        mwl__over_move(run, vm->first_new);
     }
-    unlist(run);
-    enlist(run, list);
     if (run->aside) wake_awaiting(run);
 }
 
@@ -108,27 +87,26 @@ MWL__OUTLINE static void forget_woken(const mwl_run *run, mwl_vm *vm) {
 }
 
 void mwl__over_remove(mwl_run *run, mwl_vm *vm) {
-    unlist(run);
+    mwl__over_take(run);
     if (vm->woken) forget_woken(run, vm);
 }
 
 static void tell(mwl_run *run) {
     mwl_vm *vm = run->link->vm;
     const mwl__run_own *own = mwl__run_own_of(run, vm);
-    unlist(run);
-    enlist(run, &vm->runs[MWL_RUNS_ALL]);
+    mwl__over_move(run, &vm->runs[MWL_RUNS_OTHER]);
     own->done(own->done_ctx, run);
 }
 
 void mwl__over_tell(mwl_vm *vm) {
     while (vm->to_tell) {
         mwl__awaiting *w = vm->woken;
-        mwl_run *run = first_of(&vm->runs[MWL_RUNS_TELL]);
+        mwl__run_links *first = vm->runs[MWL_RUNS_TELL].next;
         if (w) {
             mwl__over_forget(w);
             mwl__blocking_go_on(w->call);
-        } else if (run) {
-            tell(run);
+        } else if (first != &vm->runs[MWL_RUNS_TELL]) {
+            tell(mwl__over_run_at(first));
         } else {
             vm->to_tell = false;
         }

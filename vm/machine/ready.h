@@ -1,12 +1,16 @@
-/* ready.h: the queue of frames that can run, first come, first served, and the round that takes it.
+/* ready.h: what can run, first come, first served, and the round of the pump that takes it.
  *
- * The links lie in the frames: a queued frame awaits nothing and has no timer, so they take the
- * place of both (state.h). A round of the pump is all that was queued when it began: the queue up
- * to a mark, vm->round_end. So many short runs cost a link each, and nothing is counted. */
+ * There are two queues. Frames that were woken are linked by themselves: a queued frame awaits
+ * nothing and has no timer, so the links take the place of both (state.h). New runs stand in the
+ * list of runs that they are in anyway (over.h), from vm->first_new on; so a run that ends in its
+ * first turn is put into no queue and taken out of none.
+ *
+ * A round is all that was queued when it began: the woken frames up to a mark, vm->round_end, then
+ * as many new runs as there were. */
 #ifndef MWL_READY_H
 #define MWL_READY_H
 
-#include "vm/machine/state.h"
+#include "vm/machine/over.h"
 
 #include <assert.h>
 
@@ -32,8 +36,12 @@ static inline mwl__frame *mwl__ready_pop(mwl_vm *vm) {
     return f;
 }
 
-/* Removes a frame, wherever it is in the queue. */
+/* Removes a frame, wherever it is in the queue. (The place of a new one is its run's.) */
 static inline void mwl__ready_remove(mwl_vm *vm, mwl__frame *f) {
+    if (f->fresh) {
+        f->queued = f->fresh = false;
+        return;
+    }
     if (f == vm->ready_head) {
         (void)mwl__ready_pop(vm);
         return;
@@ -44,6 +52,58 @@ static inline void mwl__ready_remove(mwl_vm *vm, mwl__frame *f) {
     if (f == vm->ready_tail) vm->ready_tail = before;
     if (f == vm->round_end) vm->round_end = before;
     f->queued = false;
+}
+
+/* Queues a new run, which is in no list. */
+static inline void mwl__ready_new(mwl_vm *vm, mwl_run *run) {
+    mwl__run_links *line = &vm->runs[MWL_RUNS_LINE];
+    mwl__over_add(run, line);
+    if (vm->first_new == line) vm->first_new = &run->links;
+    vm->later_new++;
+    run->root->queued = run->root->fresh = true;
+}
+
+/* A new run ends before its first turn: there is one less. If it was of this round, another one
+ * takes its place there. */
+static inline void mwl__ready_skip(mwl_vm *vm) {
+    if (vm->later_new)
+        vm->later_new--;
+    else
+        vm->round_new--;
+}
+
+/* Can anything run? */
+static inline bool mwl__ready_any(const mwl_vm *vm) {
+    return vm->ready_head || vm->round_new || vm->later_new;
+}
+
+/* Is something of the round still to run? */
+static inline bool mwl__ready_in_round(const mwl_vm *vm) { return vm->round_end || vm->round_new; }
+
+/* Begins a round with all that is queued. */
+static inline void mwl__ready_open_round(mwl_vm *vm) {
+    vm->round_end = vm->ready_head ? vm->ready_tail : NULL;
+    vm->round_new = vm->later_new;
+    vm->later_new = 0;
+}
+
+/* Returns the next frame of the round for its turn; NULL: the round is over. A new run stays the
+ * first one during its first turn. */
+static inline mwl__frame *mwl__ready_take(mwl_vm *vm) {
+    if (vm->round_end) return mwl__ready_pop(vm);
+    if (!vm->round_new) return NULL;
+    vm->round_new--;
+    mwl__frame *root = mwl__over_run_at(vm->first_new)->root;
+    root->queued = root->fresh = false;
+    return root;
+}
+
+/* The turn of one of the run's frames has just ended. If it was the first one, and the run goes on,
+ * the run leaves the line. A run that is over, or was freed, is not the first new one any more. */
+static inline void mwl__ready_taken(mwl_vm *vm, mwl_run *run) {
+    if (vm->first_new != &run->links) return;
+    vm->first_new = run->links.next;
+    mwl__over_move(run, &vm->runs[MWL_RUNS_OTHER]);
 }
 
 #endif

@@ -100,11 +100,12 @@ MWL__OUTLINE static mwl_status convert(mwl_vm *vm, const mwl_value *input,
 }
 
 /* Arguments are validated at this run's cost. This may be a callback of another run, whose turn
- * goes on afterwards. */
+ * goes on afterwards. A listener that is called here sees the run among the others. */
 MWL__OUTLINE static void seed_root(mwl_run *run, const mwl_value *input,
                                    const mwl_value *arguments) {
     mwl_vm *vm = run->link->vm;
     mwl__exec *x = &vm->exec;
+    mwl__over_add(run, &vm->runs[MWL_RUNS_OTHER]);
     const mwl_program *their_program = x->program;
     uint64_t their_budget = x->budget;
     int64_t their_slice = x->slice;
@@ -117,6 +118,7 @@ MWL__OUTLINE static void seed_root(mwl_run *run, const mwl_value *input,
     x->slice = their_slice;
     x->program = their_program;
     x->pc = their_pc;
+    mwl__over_take(run);
 }
 
 /* Sets run->root, unless out of memory. */
@@ -133,6 +135,7 @@ static inline void make_root(mwl_run *run, mwl_vm *vm, const mwl__flow_link *l,
     mwl__move(&f->in_flight, &flies);
 }
 
+/* Returns a run in no list, or NULL: out of memory. */
 static inline mwl_run *new_run(mwl__link *link, mwl_vm *vm) {
     mwl_run *run = mwl__heap_take_free(&vm->heap, link->run_units);
     if (!run) run = mwl__heap_take_more(&vm->heap, link->run_size);
@@ -142,11 +145,14 @@ static inline mwl_run *new_run(mwl__link *link, mwl_vm *vm) {
     run->limits = &vm->config.limits;
     mwl__frame_blank(mwl__run_frame(run), run, link->root);
     link->n_runs++;
-    mwl__over_add(run, vm);
     return run;
 }
 
-mwl_run *mwl__run_new(mwl__link *link) { return new_run(link, link->vm); }
+mwl_run *mwl__run_new(mwl__link *link) {
+    mwl_run *run = new_run(link, link->vm);
+    if (run) mwl__over_add(run, &link->vm->runs[MWL_RUNS_OTHER]);
+    return run;
+}
 
 MWL__OUTLINE static mwl_status check_start(mwl_vm *vm, mwl_program *program, const mwl_start *start,
                                            mwl__link **out, mwl_error *error) {
@@ -205,11 +211,12 @@ MWL__INLINE mwl_status start_one(mwl__link *link, mwl_vm *vm, const mwl_start *s
     if (run && give_own(run, vm, start, seed)) make_root(run, vm, link->root, input, arguments);
     if (converts) drop_given(vm, &given);
     if (!run || !run->root) {
+        if (run) mwl__over_add(run, &vm->runs[MWL_RUNS_OTHER]);
         mwl_run_free(run);
         return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
     }
     mwl__run_used(run, vm, used);
-    mwl__ready_push(vm, run->root);
+    mwl__ready_new(vm, run);
     if (run->aside) mwl__durable_changed(run);
     *out = run;
     return MWL_OK;
@@ -475,6 +482,7 @@ void mwl_run_abort(mwl_run *run) {
     if (!run || run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return;
     run->state = MWL_RUN_ABORTED;
     run->marked = true;
+    if (run->root && run->root->fresh) mwl__ready_skip(run->link->vm);
     mwl__over_ended(run, run->link->vm);
     stop_turn(run);
     mwl__run_enter(run);

@@ -8,7 +8,7 @@
  * What acts on the records is in one file per subject; FILE.h declares what FILE.c offers:
  *   vm         the VM, its catalog of providers, the pump
  *   providers  the providers of a VM: adding, replacing, withdrawing
- *   ready      the queue of frames that can run
+ *   ready      what can run: frames, new runs; the round that takes them
  *   clock      time, as the VM reads it
  *   link       a program linked to a VM
  *   run        a run's life: start, Result, cancel, abort, limits
@@ -220,7 +220,7 @@ struct mwl__frame {
     union {
         mwl__frame *frame;         /* awaits FRAME: the Flow that its call runs */
         mwl_call *execution;       /* awaits EXECUTION */
-        mwl__frame *queued_behind; /* awaits NOTHING and queued, but not the first */
+        mwl__frame *queued_behind; /* awaits NOTHING and queued, but not the first, nor fresh */
     } target;
     mwl__entry *entries;     /* innermost */
     mwl__call_state *record; /* the call now being made */
@@ -232,6 +232,7 @@ struct mwl__frame {
     bool queued : 1, step_done : 1;
     bool timed : 1;   /* mwl__times follow the frame: something in its Flow can read them */
     bool bounded : 1; /* a bound of a caller is around it */
+    bool fresh : 1;   /* queued as a new run, not by its links: ready.h */
     mwl_value vars, input, step_input;
     mwl_value in_flight; /* the value that the next construct receives, or absent */
     mwl__result res;     /* the Result that rises; of a Match Step: its shaped input */
@@ -275,8 +276,9 @@ typedef struct mwl__run_own {
     void *done_ctx;
 } mwl__run_own;
 
-/* The lists of runs (over.h). */
-enum { MWL_RUNS_ALL, MWL_RUNS_DONE, MWL_RUNS_TELL, MWL_RUNS_LISTS };
+/* The lists of runs (over.h). LINE has first those that are over, for mwl_vm_next_done, then the
+ * new ones, from vm->first_new on. */
+enum { MWL_RUNS_OTHER, MWL_RUNS_LINE, MWL_RUNS_TELL, MWL_RUNS_LISTS };
 /* A place in a list, or the list itself: a ring, in which adding and removing are the same
  * everywhere. */
 typedef struct mwl__run_links {
@@ -437,7 +439,9 @@ struct mwl_vm {
     mwl_call *released, **released_end;  /* held before; the next pump starts them */
     mwl_call *spare_execution;           /* kept for the next one, or NULL */
     mwl__frame *ready_head, *ready_tail; /* the queue; without a head there is no tail */
-    mwl__frame *round_end;               /* the last one of this round; NULL: there is no round */
+    mwl__frame *round_end;               /* the last one of this round; NULL: no more of it */
+    mwl__run_links *first_new;           /* of MWL_RUNS_LINE, or the list itself */
+    size_t round_new, later_new;         /* how many are new, of this round and behind it */
     int64_t round_ns;                    /* when the round began */
     mwl_instant now; /* the reading of this turn; under virtual time, the time */
     uint64_t rng, next_run, id_seed;

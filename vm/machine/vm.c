@@ -185,7 +185,7 @@ MWL__OUTLINE static bool fire_some(mwl_vm *vm, int64_t now, bool bounds) {
         if (next && next->owner == MWL_TIMER_FRAME) mwl__frame_fetch(mwl__frame_of_timer(next));
         fire(vm, t);
         any = true;
-        if (bounds && vm->ready_head) break; /* it takes effect before the next one */
+        if (bounds && mwl__ready_any(vm)) break; /* it takes effect before the next one */
     }
     return any;
 }
@@ -193,12 +193,12 @@ static inline bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
     return mwl__timers_count(&vm->timers) && fire_some(vm, now, bounds);
 }
 
-static void run_one(mwl_vm *vm) {
-    mwl__frame *f = mwl__ready_pop(vm);
+static void run_one(mwl_vm *vm, mwl__frame *f) {
     mwl_run *run = f->run;
     mwl__run_enter(run);
     vm->fuel_left -= mwl__frame_run(f, vm);
     mwl__run_leave(run);
+    mwl__ready_taken(vm, run);
     if (mwl__over_waits(vm)) mwl__over_tell(vm);
 }
 
@@ -217,13 +217,13 @@ static bool is_spent(mwl_vm *vm, int64_t stop_ns, uint32_t reads_before) {
  * next pump continues the same round, so that bounds get their turn however small the budgets are.
  */
 static bool run_round(mwl_vm *vm, int64_t stop_ns) {
-    if (!vm->round_end) {
-        vm->round_end = vm->ready_tail;
+    if (!mwl__ready_in_round(vm)) {
+        mwl__ready_open_round(vm);
         vm->round_ns = vm->now.mono_ns;
     }
-    while (vm->round_end) {
+    for (mwl__frame *f; (f = mwl__ready_take(vm));) {
         uint32_t reads = vm->n_reads;
-        run_one(vm);
+        run_one(vm, f);
         if (is_spent(vm, stop_ns, reads)) return false;
     }
     return true;
@@ -251,18 +251,17 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
     const int64_t stop = budget_ns != MWL_NO_BUDGET ? mwl__clock_add(now, budget_ns) : MWL_NEVER;
     for (;; adopt_all(vm), now = pump_time(vm, budget_ns)) {
         fire_due(vm, now, false);
-        if (vm->ready_head) {
-            if (!run_round(vm, stop)) {
-                if (!vm->round_end && !vm->config.virtual_time)
-                    fire_due(vm, vm->round_ns - (vm->ready_head != NULL), true);
-                return vm->ready_head ? 0 : now;
-            }
-            if (vm->config.virtual_time && vm->ready_head) continue;
+        if (!run_round(vm, stop)) {
+            if (!mwl__ready_in_round(vm) && !vm->config.virtual_time)
+                fire_due(vm, vm->round_ns - mwl__ready_any(vm), true);
+            return mwl__ready_any(vm) ? 0 : now;
         }
+        const bool ready = mwl__ready_any(vm);
+        if (vm->config.virtual_time && ready) continue;
         if (vm->fuel_left <= 0) return 0;
         /* what is ready at a bound's very instant comes first; a busy run does not delay the bound
          */
-        if (fire_due(vm, vm->ready_head ? now - 1 : now, true) || vm->ready_head) continue;
+        if (fire_due(vm, ready ? now - 1 : now, true) || ready) continue;
         if (vm->graves) {
             if (stop != MWL_NEVER && mwl__clock_mono(vm) >= stop) return 0;
             mwl__clock_stale(vm);

@@ -102,6 +102,7 @@ static void survey(saver *s) {
     if (!queued) return;
     s->due = vm->now.mono_ns;
     uint64_t at = 0;
+    if (s->run->root->fresh) add_ranked(s, &s->queue, s->run->root, at++);
     for (const mwl__frame *f = vm->ready_head; f; f = f->next_ready)
         if (f->run == s->run) add_ranked(s, &s->queue, f, at++);
     rank(&s->queue);
