@@ -6,7 +6,7 @@
  * first turn is put into no queue and taken out of none.
  *
  * A round is all that was queued when it began: the woken frames up to a mark, vm->round_end, then
- * as many new runs as there were. */
+ * the new runs up to another, vm->round_new. */
 #ifndef MWL_READY_H
 #define MWL_READY_H
 
@@ -59,22 +59,27 @@ static inline void mwl__ready_new(mwl_vm *vm, mwl_run *run) {
     mwl__run_links *line = &vm->runs[MWL_RUNS_LINE];
     mwl__over_add(run, line);
     if (vm->first_new == line) vm->first_new = &run->links;
-    vm->later_new++;
     run->root->queued = run->root->fresh = true;
 }
 
-/* A new run ends before its first turn: there is one less. If it was of this round, another one
- * takes its place there. */
-static inline void mwl__ready_skip(mwl_vm *vm) {
-    if (vm->later_new)
-        vm->later_new--;
-    else
-        vm->round_new--;
+/* A new run ends before its first turn. If it is the round's last one, the one before it is, unless
+ * that has had its turn, or has it now. */
+static inline void mwl__ready_skip(mwl_vm *vm, const mwl_run *run) {
+    if (vm->round_new != &run->links) return;
+    vm->round_new = NULL;
+    if (vm->first_new == &run->links) return;
+    const mwl_run *before = mwl__over_run_at(run->links.prev);
+    if (before->root && before->root->fresh) vm->round_new = run->links.prev;
 }
 
-/* Can anything run? */
+/* Is there a new run? */
+static inline bool mwl__ready_has_new(const mwl_vm *vm) {
+    return vm->first_new != &vm->runs[MWL_RUNS_LINE];
+}
+
+/* Can anything run? (Not to be asked during a turn.) */
 static inline bool mwl__ready_any(const mwl_vm *vm) {
-    return vm->ready_head || vm->round_new || vm->later_new;
+    return vm->ready_head || mwl__ready_has_new(vm);
 }
 
 /* Is something of the round still to run? */
@@ -83,8 +88,7 @@ static inline bool mwl__ready_in_round(const mwl_vm *vm) { return vm->round_end 
 /* Begins a round with all that is queued. */
 static inline void mwl__ready_open_round(mwl_vm *vm) {
     vm->round_end = vm->ready_head ? vm->ready_tail : NULL;
-    vm->round_new = vm->later_new;
-    vm->later_new = 0;
+    vm->round_new = mwl__ready_has_new(vm) ? vm->runs[MWL_RUNS_LINE].prev : NULL;
 }
 
 /* Returns the next frame of the round for its turn; NULL: the round is over. A new run stays the
@@ -92,7 +96,7 @@ static inline void mwl__ready_open_round(mwl_vm *vm) {
 static inline mwl__frame *mwl__ready_take(mwl_vm *vm) {
     if (vm->round_end) return mwl__ready_pop(vm);
     if (!vm->round_new) return NULL;
-    vm->round_new--;
+    if (vm->round_new == vm->first_new) vm->round_new = NULL;
     mwl__frame *root = mwl__over_run_at(vm->first_new)->root;
     root->queued = root->fresh = false;
     return root;

@@ -482,7 +482,7 @@ void mwl_run_abort(mwl_run *run) {
     if (!run || run->state == MWL_RUN_DONE || run->state == MWL_RUN_ABORTED) return;
     run->state = MWL_RUN_ABORTED;
     run->marked = true;
-    if (run->root && run->root->fresh) mwl__ready_skip(run->link->vm);
+    if (run->root && run->root->fresh) mwl__ready_skip(run->link->vm, run);
     mwl__over_ended(run, run->link->vm);
     stop_turn(run);
     mwl__run_enter(run);

@@ -441,7 +441,7 @@ struct mwl_vm {
     mwl__frame *ready_head, *ready_tail; /* the queue; without a head there is no tail */
     mwl__frame *round_end;               /* the last one of this round; NULL: no more of it */
     mwl__run_links *first_new;           /* of MWL_RUNS_LINE, or the list itself */
-    size_t round_new, later_new;         /* how many are new, of this round and behind it */
+    mwl__run_links *round_new;           /* the last new one of this round; NULL: no more of it */
     int64_t round_ns;                    /* when the round began */
     mwl_instant now; /* the reading of this turn; under virtual time, the time */
     uint64_t rng, next_run, id_seed;
