@@ -261,6 +261,50 @@ UTEST(embedder, the_clock_is_read_at_most_once_a_turn) {
     flow_close(&f);
 }
 
+/* Sleeps under a bound, spins, or ends at once. */
+#define KINDS                                                                                      \
+    FLOW_WITH("'middleware':[{'provider':'mwl:provider.middleware/mwl/timeout/v1',"                \
+              "'onEntry':{'with':{'duration':'{{ frame.input.bound }}'}}}],",                      \
+              "'a':{'action':'Match','cases':[{'when':'{{ match.input.kind == 1.0 }}',"            \
+              "'next':'s'},{'when':'{{ match.input.kind == 2.0 }}','next':'p'}],"                  \
+              "'default':{'next':'z'}},'s':{'action':'Sleep','for':'PT1H','next':'z'},"            \
+              "'p':{'action':'Pass','next':'p'}," RETURN)
+enum { SLEEPS = 1, SPINS, ENDS };
+
+static mwl_run *start_kind(flow *f, int kind, const char *bound) {
+    mwl_heap *h = mwl_vm_heap(f->vm);
+    const mwl_limits limits = {.fuel = UINT64_MAX};
+    mwl_run *run = NULL;
+    mwl_start start = {
+        .limits = &limits,
+        .input = mwl_make_object(h, "kind", mwl_number(kind), "bound", mwl_text(h, bound))};
+    mwl_status st = mwl_run_start(f->vm, f->program, &start, &run, NULL);
+    mwl_value_drop(h, start.input);
+    return st == MWL_OK ? run : NULL;
+}
+
+/* Other runs use up the fuel of each frame. */
+UTEST(embedder, a_budget_in_fuel_does_not_keep_bounds_from_their_turn) {
+    for (int other = SPINS; other <= ENDS; other++) {
+        for (int64_t fuel = 1; fuel <= 10000; fuel *= 10) {
+            flow f;
+            frozen t = {S, 0};
+            int frames = 0;
+            ASSERT_TRUE(open_frozen(&f, &t, NULL, KINDS));
+            mwl_run *sleeper = start_kind(&f, SLEEPS, "PT1S");
+            mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+            ASSERT_TRUE(sleeper && start_kind(&f, other, "PT9H"));
+            for (; frames < 100 && mwl_run_get_state(sleeper) != MWL_RUN_DONE; frames++) {
+                if (other == ENDS) ASSERT_TRUE(start_kind(&f, other, "PT9H") != NULL);
+                mwl_vm_pump_within(f.vm, MWL_NO_BUDGET, fuel);
+                t.ns += S / 10;
+            }
+            EXPECT_TRUE(frames > 10 && frames < 30);
+            flow_close(&f);
+        }
+    }
+}
+
 /* ---- 5: providers are frozen after the first run --------------------------------------------- */
 
 static mwl_call *kept_call;

@@ -23,6 +23,11 @@ static const char *left_behind(const mwl_run *run) {
     n = 0;
     for (const mwl__frame *f = vm->ready_head; f && n < CROWD; f = f->next_ready, n++)
         if (f->run == run) return "one of its frames is still queued";
+    n = 0;
+    const mwl__run_links *l = vm->first_new;
+    for (; l != &vm->runs[MWL_RUNS_LINE] && n < CROWD; l = l->next, n++)
+        if (l == &run->links) return "it is still in line for its first turn";
+    if (vm->round_new == &run->links) return "a round still ends with it";
     return NULL;
 }
 

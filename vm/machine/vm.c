@@ -193,6 +193,13 @@ static inline bool fire_due(mwl_vm *vm, int64_t now, bool bounds) {
     return mwl__timers_count(&vm->timers) && fire_some(vm, now, bounds);
 }
 
+/* The budget ends with a round. Bounds that came due before it would not get a turn if every pump
+ * ended so. At least one fires, even if the round has used up the fuel. */
+MWL__OUTLINE static void fire_late_bounds(mwl_vm *vm) {
+    if (vm->fuel_left <= 0) vm->fuel_left = 1;
+    fire_due(vm, vm->round_ns - mwl__ready_any(vm), true);
+}
+
 static void run_one(mwl_vm *vm, mwl__frame *f) {
     mwl_run *run = f->run;
     mwl__run_enter(run);
@@ -252,8 +259,7 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
     for (;; adopt_all(vm), now = pump_time(vm, budget_ns)) {
         fire_due(vm, now, false);
         if (!run_round(vm, stop)) {
-            if (!mwl__ready_in_round(vm) && !vm->config.virtual_time)
-                fire_due(vm, vm->round_ns - mwl__ready_any(vm), true);
+            if (!mwl__ready_in_round(vm) && !vm->config.virtual_time) fire_late_bounds(vm);
             return mwl__ready_any(vm) ? 0 : now;
         }
         const bool ready = mwl__ready_any(vm);
