@@ -470,4 +470,95 @@ UTEST(callbacks, a_listener_comes_and_goes) {
                              "{\"type\":\"success\",\"value\":[1,1,1]}");
 }
 
+/* The host does not have its address yet: the start fails. */
+static void hear_start(void *ctx, const mwl_trace_event *event) {
+    host *h = ctx;
+    if (event->kind != MWL_TRACE_RUN_STARTED || h->done++) return;
+    mwl_run *run = (mwl_run *)(uintptr_t)event->run;
+    if (h->deed == ABORTS)
+        mwl_run_abort(run);
+    else
+        mwl_run_free(run);
+}
+
+UTEST(callbacks, a_listener_ends_a_run_as_it_starts) {
+    static const deed deeds[] = {FREES, ABORTS};
+    for (size_t i = 0; i < 2; i++) {
+        host h;
+        mwl_run *run = NULL;
+        ASSERT_TRUE(open_host(&h, deeds[i], IN_LISTENER, PLAIN));
+        mwl_vm_trace(h.f.vm, hear_start, &h);
+        mwl_status st = mwl_run_start(h.f.vm, h.f.program, NULL, &run, NULL);
+        EXPECT_EQ((int)st, (int)MWL_E_USAGE);
+        mwl_vm_pump(h.f.vm, MWL_NO_BUDGET);
+        EXPECT_TRUE(!run && !mwl_vm_next_done(h.f.vm) && !mwl_vm_runs(h.f.vm, NULL));
+        mwl_vm_trace(h.f.vm, NULL, NULL);
+        close_host(&h);
+    }
+}
+
+/* ---- a limit does not allow an answer -------------------------------------------------------- */
+
+#define CLEANED                                                                                    \
+    FLOW("'a':{'action':'Call','call':{'provider':" MOCK                                           \
+         ",'with':{'value':1}},'middleware':[{'provider':" FINALLY                                 \
+         ",'onAlways':{'with':{'call':{'flow':{'entrypoint':'a','steps':{'a':{'action':'Gather',"  \
+         "'over':[1,2,3],'call':{'provider':'" URI                                                 \
+         "'},'next':'z'},'z':{'action':'Return'}}}}}}}],'next':'z'},'z':{'action':'Return'}")
+
+typedef struct answers {
+    mwl_call *first;
+    int n_refused, n_cancelled;
+} answers;
+
+/* The first call is answered in the start of the second. */
+static void answers_start(mwl_call *call, void *user) {
+    static char large[100000];
+    answers *a = user;
+    if (mwl_as_number(mwl_call_input(call)) == 1) a->first = call;
+    if (mwl_as_number(mwl_call_input(call)) != 2) return;
+    memset(large, 'a', sizeof large);
+    mwl_value v = mwl_string(mwl_call_heap(call), large, sizeof large);
+    a->n_refused += mwl_is_absent(v);
+    mwl_call_succeed(a->first, v);
+}
+static void answers_cancel(mwl_call *call, void *user) {
+    ((answers *)user)->n_cancelled++;
+    mwl_call_succeed(call, mwl_null());
+}
+
+/* Returns how the run ended. */
+static const char *end_refused(answers *a, const char *definition) {
+    static char text[64];
+    static const char document[] = STYLES_DOC("inside");
+    static const mwl_asm_provider documents[] = {{"inside", document, sizeof document - 1}};
+    const mwl_call_provider p = {
+        .uri = URI, .document = document, .start = answers_start, .cancel = answers_cancel};
+    const mwl_limits limits = {.memory_bytes = 50000};
+    const mwl_start start = {.limits = &limits};
+    flow f;
+    if (!flow_vm(&f, 1)) return "no VM";
+    f.documents = documents;
+    f.n_documents = 1;
+    if (mwl_vm_provide(f.vm, &p, 1, a, NULL) < 0 || !flow_load(&f, definition)) return "no program";
+    if (mwl_run_start(f.vm, f.program, &start, &f.run, NULL) < 0) return "no run";
+    bool over = mwl_vm_pump(f.vm, MWL_NO_BUDGET) == MWL_NEVER && mwl_vm_next_done(f.vm) == f.run;
+    snprintf(text, sizeof text, "%s, state %d, why %d", over ? "over" : "not over",
+             (int)mwl_run_get_state(f.run), (int)mwl_run_why(f.run));
+    flow_close(&f);
+    return text;
+}
+
+/* In a callback for one call, another call of the same run is answered with what its memory limit
+ * refuses. The run is cancelled, and ends; inside a cleanup it is aborted. */
+UTEST(callbacks, an_answer_that_is_refused) {
+    answers fanned = {0}, cleaned = {0};
+    EXPECT_STREQ(end_refused(&fanned, FANNED), "over, state 2, why -7");
+    EXPECT_EQ(fanned.n_refused, 1);
+    EXPECT_EQ(fanned.n_cancelled, 1);
+    EXPECT_STREQ(end_refused(&cleaned, CLEANED), "over, state 3, why -7");
+    EXPECT_EQ(cleaned.n_refused, 1);
+    EXPECT_EQ(cleaned.n_cancelled, 1);
+}
+
 UTEST_MAIN()

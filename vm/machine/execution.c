@@ -322,6 +322,18 @@ static inline void fetch(const mwl_call *c) {
                    sizeof(mwl_run) + sizeof *c->frame);
 }
 
+/* There was no memory for its Result. The cancellation by the limit resolves it. A cleanup would
+ * not be interrupted, and cannot end without it. */
+MWL__OUTLINE static void refused(mwl_call *c, mwl_run *run) {
+    const mwl_status why = mwl__run_limit_of(&c->vm->heap);
+    if (!mwl__unwind_cleans(c->frame)) {
+        mwl__run_limit_later(run, why);
+        return;
+    }
+    run->why = (int8_t)why;
+    mwl_run_abort(run);
+}
+
 MWL__INLINE void deliver_result(mwl_call *c) {
     fetch(c);
     if (!c->frame) {
@@ -333,7 +345,7 @@ MWL__INLINE void deliver_result(mwl_call *c) {
     if (c->cancelled)
         resolve_cancelled(c);
     else if (mwl_is_absent(c->res.v))
-        mwl__run_limit(run, mwl__run_limit_of(&c->vm->heap));
+        refused(c, run);
     else if (c->slot)
         deliver_slot(c, MWL_SLOT_SETTLED);
     else
@@ -448,13 +460,19 @@ void mwl__execution_abandon(mwl_call *c) {
 }
 
 void mwl__execution_cancel(mwl_call *c, mwl_value cancel) {
-    if (c->cancelled || (c->settled && !c->native)) return;
+    const bool waits = !c->settled || c->native;
+    const bool was_refused = !waits && !c->starting && mwl_is_absent(c->res.v);
+    if (c->cancelled || (!waits && !was_refused)) return;
     mwl_vm *vm = c->vm;
     mwl__timer_cancel(&vm->timers, &c->timer);
     mwl__replace(&vm->heap, &c->res.v, mwl__keep(cancel));
     c->res.ok = false;
     c->cancelled = true;
     mwl__tokens_unwanted(c);
+    if (was_refused) {
+        resolve_cancelled(c);
+        return;
+    }
     if (c->native) {
         mwl__blocking_stop(c);
         return;

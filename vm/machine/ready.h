@@ -1,9 +1,10 @@
-/* ready.h: what can run, first come, first served, and the round of the pump that takes it.
+/* ready.h: what can run, and the round of the pump that takes it.
  *
- * There are two queues. Frames that were woken are linked by themselves: a queued frame awaits
- * nothing and has no timer, so the links take the place of both (state.h). New runs stand in the
- * list of runs that they are in anyway (over.h), from vm->first_new on; so a run that ends in its
- * first turn is put into no queue and taken out of none.
+ * There are two queues, in each of which the first comes first. Frames that were woken are linked
+ * by themselves: a queued frame awaits nothing and has no timer, so the links take the place of
+ * both (state.h). New runs stand in the list of runs that they are in anyway (over.h), from
+ * vm->first_new on; so a run that ends in its first turn is put into no queue and taken out of
+ * none.
  *
  * A round is all that was queued when it began: the woken frames up to a mark, vm->round_end, then
  * the new runs up to another, vm->round_new. */
@@ -103,7 +104,8 @@ static inline mwl__frame *mwl__ready_take(mwl_vm *vm) {
 }
 
 /* The turn of one of the run's frames has just ended. If it was the first one, and the run goes on,
- * the run leaves the line. A run that is over, or was freed, is not the first new one any more. */
+ * the run leaves the line. A run that is over, or was freed, is not the first new one any more;
+ * only its address is compared, and since it was freed no other one was started. */
 static inline void mwl__ready_taken(mwl_vm *vm, mwl_run *run) {
     if (vm->first_new != &run->links) return;
     vm->first_new = run->links.next;

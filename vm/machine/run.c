@@ -99,13 +99,17 @@ MWL__OUTLINE static mwl_status convert(mwl_vm *vm, const mwl_value *input,
     return set_error(error, st, st == MWL_E_NOT_JSON ? mwl__said() : mwl_status_text(st));
 }
 
+static void release(mwl_run *run);
+
 /* Arguments are validated at this run's cost. This may be a callback of another run, whose turn
- * goes on afterwards. A listener that is called here sees the run among the others. */
+ * goes on afterwards. A listener that is called here sees the run among the others. It must not end
+ * it; if it does, the run has no root. */
 MWL__OUTLINE static void seed_root(mwl_run *run, const mwl_value *input,
                                    const mwl_value *arguments) {
     mwl_vm *vm = run->link->vm;
     mwl__exec *x = &vm->exec;
     mwl__over_add(run, &vm->runs[MWL_RUNS_OTHER]);
+    mwl__run_enter(run);
     const mwl_program *their_program = x->program;
     uint64_t their_budget = x->budget;
     int64_t their_slice = x->slice;
@@ -118,6 +122,8 @@ MWL__OUTLINE static void seed_root(mwl_run *run, const mwl_value *input,
     x->slice = their_slice;
     x->program = their_program;
     x->pc = their_pc;
+    run->busy--;
+    if (run->state == MWL_RUN_ABORTED && run->root) release(run);
     mwl__over_take(run);
 }
 
@@ -192,6 +198,15 @@ static inline bool give_own(mwl_run *run, mwl_vm *vm, const mwl_start *start, ui
     return !vm->config.hold || mwl__durable_add(run);
 }
 
+/* Frees a run, or NULL, that did not get a root frame. */
+MWL__OUTLINE static mwl_status not_started(mwl_run *run, mwl_vm *vm, mwl_error *error) {
+    const bool ended = run && run->state == MWL_RUN_ABORTED;
+    if (run) mwl__over_add(run, &vm->runs[MWL_RUNS_OTHER]);
+    mwl_run_free(run);
+    if (ended) return set_error(error, MWL_E_USAGE, "a listener ended the run as it started");
+    return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
+}
+
 MWL__INLINE mwl_status start_one(mwl__link *link, mwl_vm *vm, const mwl_start *start,
                                  const mwl_value *input, uint64_t seed, mwl_run **out,
                                  mwl_error *error) {
@@ -210,11 +225,7 @@ MWL__INLINE mwl_status start_one(mwl__link *link, mwl_vm *vm, const mwl_start *s
     mwl_run *run = new_run(link, vm);
     if (run && give_own(run, vm, start, seed)) make_root(run, vm, link->root, input, arguments);
     if (converts) drop_given(vm, &given);
-    if (!run || !run->root) {
-        if (run) mwl__over_add(run, &vm->runs[MWL_RUNS_OTHER]);
-        mwl_run_free(run);
-        return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
-    }
+    if (!run || !run->root) return not_started(run, vm, error);
     mwl__run_used(run, vm, used);
     mwl__ready_new(vm, run);
     if (run->aside) mwl__durable_changed(run);
@@ -475,6 +486,35 @@ void mwl__run_limit(mwl_run *run, mwl_status why) {
            d);
 }
 
+void mwl__run_limit_later(mwl_run *run, mwl_status why) {
+    if (run->busy == 1 || run->limit_hit || why == MWL_E_NOMEM) { /* it ends, or nothing runs */
+        mwl__run_limit(run, why);
+        return;
+    }
+    run->marked = run->cancel_asked = true;
+    run->why = (int8_t)why;
+    stop_turn(run);
+}
+
+/* The cancellation, or the limit, that was asked for while the run was busy. */
+static void do_asked(mwl_run *run) {
+    mwl_heap *h = &run->link->vm->heap;
+    mwl_value reason = run->result;
+    run->cancel_asked = false;
+    run->result = mwl_absent();
+    if (run->why && !run->limit_hit) {
+        size_t used = h->used;
+        mwl__run_enter(run);
+        mwl__run_limit(run, run->why);
+        mwl__run_used(run, run->link->vm, used);
+        mwl__run_leave(run);
+    } else {
+        size_t len;
+        cancel(run, mwl_is_absent(reason) ? NULL : mwl_as_text(reason, &len));
+    }
+    mwl__drop(h, reason);
+}
+
 void mwl_run_abort(mwl_run *run) {
     mwl__usage(!run || is_there(run), "mwl_run_abort: the run was freed");
     mwl__usage(!run || pumps_alone(run->link->vm),
@@ -509,13 +549,7 @@ void mwl__run_left(mwl_run *run) {
     } else if (run->state == MWL_RUN_DONE) {
         mwl__invariant_over(run);
     } else if (run->cancel_asked && run->root) {
-        run->cancel_asked = false;
-        size_t len;
-        mwl_heap *h = &run->link->vm->heap;
-        mwl_value reason = run->result;
-        run->result = mwl_absent();
-        cancel(run, mwl_is_absent(reason) ? NULL : mwl_as_text(reason, &len));
-        mwl__drop(h, reason);
+        do_asked(run);
     }
 }
 

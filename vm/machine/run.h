@@ -61,6 +61,9 @@ mwl_value mwl__run_id(mwl_run *run);      /* lent; absent: out of memory */
 void mwl__run_done(mwl_run *run, mwl_vm *vm, mwl__result *take);
 void mwl__run_overdue(mwl_run *run);               /* its cleanup took too long: abort */
 void mwl__run_limit(mwl_run *run, mwl_status why); /* cancel at the first limit, then abort */
+/* The same from a run that the caller has entered, for a Result that there was no memory for. In a
+ * callback of the run it takes effect when that has ended, as a cancellation does. */
+void mwl__run_limit_later(mwl_run *run, mwl_status why);
 /* Returns whether a host sets a limit that this library does not have. */
 static inline bool mwl__run_limits_unknown(const mwl_limits *l) {
     return (l->reserved[0] | l->reserved[1] | l->reserved[2] | l->reserved[3]) != 0;

@@ -307,7 +307,7 @@ struct mwl_run {
     bool bare;         /* `result` is the success's value, the Result object is not made yet */
     bool limit_hit;
     bool marked : 1;       /* aborted, with an aside, or with something asked: see mwl__run_leave */
-    bool cancel_asked : 1; /* while busy: done when it is no longer busy */
+    bool cancel_asked : 1; /* while busy: done when it is no longer busy; with `why`: by a limit */
     bool free_asked : 1;   /* likewise */
     bool frozen : 1;       /* its timers are not armed; see clone.h */
     uint8_t noted : 4; /* bit n: vm->failure_sites[n], or each fourth behind it, may be its own */

@@ -39,6 +39,11 @@ static bool cleaning(const mwl__frame *f) {
     return false;
 }
 
+bool mwl__unwind_cleans(const mwl__frame *f) {
+    while (f && !cleaning(f)) f = f->parent;
+    return f != NULL;
+}
+
 /* ---- failed cleanups ------------------------------------------------------------------------- */
 
 /* In an unwind, a cleanup has failed inside a target execution: its failure takes the place of what

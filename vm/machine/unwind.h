@@ -19,6 +19,8 @@ void mwl__unwind_resolved(mwl__frame *f);     /* a target execution resolved: go
 void mwl__unwind_returned(mwl__frame *f, mwl__result take);
 /* The failure begins to rise in the frame now: sets its `rose`. */
 void mwl__unwind_rises(mwl__frame *f, mwl__result *failure);
+/* Is what the frame does part of a cleanup, in it or in its callers? No interruption reaches it. */
+bool mwl__unwind_cleans(const mwl__frame *f);
 static inline bool mwl__unwinds(const mwl__frame *f) { return f->extra && f->extra->running; }
 
 /* These return a pc (state.h). */
