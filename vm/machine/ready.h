@@ -86,10 +86,10 @@ static inline bool mwl__ready_any(const mwl_vm *vm) {
 /* Is something of the round still to run? */
 static inline bool mwl__ready_in_round(const mwl_vm *vm) { return vm->round_end || vm->round_new; }
 
-/* Begins a round with all that is queued. */
+/* Begins a round with all that is queued. The last one is over. */
 static inline void mwl__ready_open_round(mwl_vm *vm) {
-    vm->round_end = vm->ready_head ? vm->ready_tail : NULL;
-    vm->round_new = mwl__ready_has_new(vm) ? vm->runs[MWL_RUNS_LINE].prev : NULL;
+    if (vm->ready_head) vm->round_end = vm->ready_tail;
+    if (mwl__ready_has_new(vm)) vm->round_new = vm->runs[MWL_RUNS_LINE].prev;
 }
 
 /* Returns the next frame of the round for its turn; NULL: the round is over. A new run stays the
