@@ -6,10 +6,11 @@ import re
 import resource
 import signal
 import socket
+import subprocess
 import sys
 import time
 
-from server import Case, ask, flow, main
+from server import MWLVM, Case, ask, flow, main
 
 CONNECTIONS = int(sys.argv.pop(2)) if len(sys.argv) > 2 else 300
 
@@ -51,6 +52,20 @@ class Bad(Case):
             self.assertLess(sent, 64 << 20)
         self.get("/v1/runs", token=self.token)
         self.assertLess(self.memory(), before + 20000)
+
+    def test_a_server_that_is_killed_while_it_makes_its_token_starts_again(self):
+        words = [MWLVM, "serve", "--durable", "runs.db", "--listen", "none", "--token-file", "own"]
+        got = subprocess.run(words, cwd=self.folder.name, stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+        self.assertEqual(got.returncode, -signal.SIGXFSZ, got.stderr)  # by the kernel, at the first byte of a file
+        self.assertFalse(os.path.exists(self.path("own")))
+        self.serve("--token-file", "own", token="own")
+        self.get("/v1/runs", token=self.token)
+        self.assertEqual(os.stat(self.path("own")).st_mode & 0o777, 0o600)
+        self.stop(signal.SIGTERM)
+        self.write("own", "")
+        got = self.command(*words[1:], status=1)
+        self.assertIn("own: a token has at least 16", got.stderr)
 
     def test_many_open_connections(self):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

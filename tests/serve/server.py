@@ -75,7 +75,7 @@ class Case(unittest.TestCase):
         self.assertEqual(got.returncode, status, got.stderr + got.stdout)
         return got
 
-    def serve(self, *words, listen="127.0.0.1:0"):
+    def serve(self, *words, listen="127.0.0.1:0", token="runs.db-token"):
         """Starts a server and waits until it listens."""
         self.log = open(self.path("log"), "a+")
         self.addCleanup(self.log.close)
@@ -95,7 +95,7 @@ class Case(unittest.TestCase):
                 self.port = int(found[1])
             return "unix socket" in text
         self.until(ready)
-        with open(self.path("runs.db-token")) as f:
+        with open(self.path(token)) as f:
             self.token = f.read().strip()
 
     def stop(self, number=signal.SIGTERM):

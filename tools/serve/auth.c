@@ -2,6 +2,7 @@
 #include "auth.h"
 
 #include "tools/base/cmd.h"
+#include "tools/base/file_out.h"
 #include "sha256.h"
 
 #include <errno.h>
@@ -89,13 +90,15 @@ static int check_mode(const char *path, int fd) {
     return CMD_OK;
 }
 
+/* For its owner alone, and whole or not at all: a server that is killed here can start again. */
 static int make_own(const char *path, char token[AUTH_TOKEN]) {
+    char line[AUTH_TOKEN + 1];
     if (!auth_random(token)) return cmd_fail("no random numbers: %s", strerror(errno));
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool good = fd >= 0 && dprintf(fd, "%s\n", token) == AUTH_TOKEN && fsync(fd) == 0;
-    int why = errno;
-    if (fd >= 0) close(fd);
-    return good ? CMD_OK : cmd_fail("%s: %s", path, strerror(why));
+    int len = snprintf(line, sizeof line, "%s\n", token);
+    mode_t mask = umask(077);
+    int status = file_out(path, line, (size_t)len);
+    umask(mask);
+    return status;
 }
 
 static int read_own(struct auth *a, const char *path) {
@@ -109,7 +112,9 @@ static int read_own(struct auth *a, const char *path) {
         token[strcspn(token, " \r\n")] = '\0';
         close(fd);
         if (status == CMD_OK && strlen(token) < 16)
-            status = cmd_fail("%s: a token has at least 16 characters", path);
+            status = cmd_fail("%s: a token has at least 16 characters; if there is no such file, a "
+                              "new one is made",
+                              path);
     } else {
         status = make_own(path, token);
     }
