@@ -125,7 +125,8 @@ struct mwl_durable_work {
     bool committed, poll;
     mwl_store_poll ask;
     mwl_status status;
-    bool again; /* memory ran out while a poll was copied: it is repeated */
+    bool again;  /* memory ran out while a poll was copied: it is repeated */
+    bool polled; /* only programs are missing */
     mwl__driver_claimed *claimed, **claimed_end;
     mwl__driver_message *messages, **messages_end;
     size_t n_claimed;
@@ -159,9 +160,10 @@ void mwl__driver_give(mwl_durable *d, mwl__driver_message *take_message);
 /* Delivers what can be delivered now. Returns whether something was. */
 bool mwl__driver_deliver(mwl_durable *d, mwl__driver_run *r);
 void mwl__driver_message_free(mwl__driver_message *m);
-/* Finds a program, in the cache or in the store. NULL: why has the reason. Any thread. */
-mwl_program *mwl__driver_program_get(mwl_durable *d, mwl_store *store, const uint8_t *id, char *why,
-                                     size_t cap);
+/* Finds a program, in the cache or in the store. *out is NULL if there is none, or it is not good:
+ * why has the reason. Returns MWL_OK; MWL_E_IO or MWL_E_NOMEM: ask again. Any thread. */
+mwl_status mwl__driver_program_get(mwl_durable *d, mwl_store *store, const uint8_t *id,
+                                   mwl_program **out, char *why, size_t cap);
 
 /* Returns the URI of a provider whose calls workers outside take, "" for the provider answer, and
  * NULL for others. */

@@ -34,26 +34,27 @@ static mwl_program *cached(mwl_durable *d, const uint8_t *id) {
     return p ? p->program : NULL;
 }
 
-mwl_program *mwl__driver_program_get(mwl_durable *d, mwl_store *store, const uint8_t *id, char *why,
-                                     size_t cap) {
-    struct loading l = {cached(d, id), why, cap};
-    if (l.program) return l.program;
+mwl_status mwl__driver_program_get(mwl_durable *d, mwl_store *store, const uint8_t *id,
+                                   mwl_program **out, char *why, size_t cap) {
+    struct loading l = { *out = cached(d, id), why, cap};
+    if (l.program) return MWL_OK;
     mwl_status status = store->ops->get_program(store, id, see_image, &l);
+    mwl__driver_program *p = l.program ? malloc(sizeof *p) : NULL;
+    if (l.program && !p) status = MWL_E_NOMEM;
     if (status != MWL_OK) snprintf(why, cap, "its program: %s", mwl_store_why(store));
-    if (!l.program) return NULL;
-    mwl__driver_program *p = malloc(sizeof *p);
-    if (!p) {
+    if (status == MWL_E_IO || status == MWL_E_NOMEM) {
         mwl_program_release(l.program);
-        snprintf(why, cap, "out of memory");
-        return NULL;
+        free(p);
+        return status;
     }
+    if (!p) return MWL_OK;
     memcpy(p->id, id, sizeof p->id);
-    p->program = l.program;
+    p->program = *out = l.program;
     pthread_mutex_lock(&d->programs_lock);
     p->next = d->programs;
     d->programs = p;
     pthread_mutex_unlock(&d->programs_lock);
-    return p->program;
+    return MWL_OK;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */

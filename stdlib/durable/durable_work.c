@@ -82,6 +82,29 @@ static bool on_message(void *ctx, const mwl_store_message *message) {
     return true;
 }
 
+/* What was claimed before an error is claimed: this worker has it. */
+static mwl_status poll(mwl_durable_work *w, mwl_store *store) {
+    const mwl_store_polled sink = {w, on_run, on_message};
+    mwl_status status = store->ops->poll(store, &w->ask, &sink, &w->next_wall_ns);
+    w->again = status == MWL_E_NOMEM; /* the rest comes with the repetition */
+    if (status != MWL_OK && !w->again && (w->claimed || w->messages)) {
+        status = status == MWL_E_IO ? MWL_OK : status;
+        w->next_wall_ns = 0;
+    }
+    w->polled = status == MWL_OK;
+    return status;
+}
+
+/* A program that cannot be read now is asked for again: its run is not stuck by that. */
+static mwl_status get_programs(mwl_durable_work *w, mwl_store *store) {
+    mwl_status status = MWL_OK;
+    for (mwl__driver_claimed *c = w->claimed; c && status == MWL_OK; c = c->next)
+        if (!c->program)
+            status = mwl__driver_program_get(w->d, store, c->c.program, &c->program, c->why,
+                                             sizeof c->why);
+    return status;
+}
+
 /* The list that the store sees shares the texts of the changes. */
 mwl_status mwl_durable_work_do(mwl_durable_work *w, mwl_store *store) {
     w->status = MWL_OK;
@@ -90,17 +113,9 @@ mwl_status mwl_durable_work_do(mwl_durable_work *w, mwl_store *store) {
         w->committed = w->status == MWL_OK;
     }
     if (w->status != MWL_OK || !w->poll) return w->status;
-    const mwl_store_polled sink = {w, on_run, on_message};
-    w->status = store->ops->poll(store, &w->ask, &sink, &w->next_wall_ns);
-    w->again = w->status == MWL_E_NOMEM;
-    if (w->again) return w->status; /* the rest comes with the repetition */
-    if (w->status != MWL_OK && (w->claimed || w->messages)) {
-        /* what was claimed before the error is claimed: this worker has it */
-        w->status = w->status == MWL_E_IO ? MWL_OK : w->status;
-        w->next_wall_ns = 0;
-    }
-    for (mwl__driver_claimed *c = w->claimed; c; c = c->next)
-        if (!c->program)
-            c->program = mwl__driver_program_get(w->d, store, c->c.program, c->why, sizeof c->why);
+    if (!w->polled) w->status = poll(w, store);
+    if (w->again) return w->status;
+    mwl_status status = get_programs(w, store);
+    if (w->status == MWL_OK) w->status = status;
     return w->status;
 }

@@ -26,6 +26,7 @@ typedef struct place {
         full; /* runs and messages that are shown until there is no memory for one; 0: always */
     unsigned hungry; /* allocations of the VM until one fails; 0: none does */
     unsigned failed; /* how often that was so */
+    unsigned cut;    /* how often a program cannot be read */
     mwl_call *calls[CALLS];
     size_t n_calls, n_ended, started;
     bool once;  /* the provider is never asked twice */
@@ -75,8 +76,9 @@ static mwl_status on_commit(mwl_store *base, const mwl_store_change *c, size_t n
 static mwl_status
 on_program(mwl_store *base, const uint8_t *id,
            void (*see)(void *ctx, const char *name, const void *image, size_t size), void *ctx) {
-    mwl_store *real = ((place *)base)->real;
-    return real->ops->get_program(real, id, see, ctx);
+    place *p = (place *)base;
+    if (p->cut) return p->cut-- % 2 ? MWL_E_IO : MWL_E_NOMEM;
+    return p->real->ops->get_program(p->real, id, see, ctx);
 }
 static const char *on_why(const mwl_store *base) {
     return mwl_store_why(((const place *)base)->real);
@@ -176,7 +178,9 @@ static void turn(place *p) {
     while (mwl_vm_pump(p->vm, 0) == 0 || mwl_durable_collect(p->driver) == 0) continue;
     mwl_durable_work *work = mwl_durable_take(p->driver, true);
     if (!work) return;
-    while (mwl_durable_work_do(work, &p->base) == MWL_E_NOMEM) continue;
+    mwl_status status;
+    do status = mwl_durable_work_do(work, &p->base);
+    while (status == MWL_E_NOMEM || status == MWL_E_IO);
     (void)mwl_durable_done(p->driver, work);
 }
 
@@ -219,6 +223,20 @@ UTEST(driver, a_message_from_before_a_run_was_claimed_is_not_delivered) {
         settle(&p);
     }
     ASSERT_FALSE(p.stale);
+    ASSERT_EQ(p.n_ended, (size_t)2);
+    close_place(&p);
+}
+
+/* The connection is lost between the claim and the program: that says nothing about the run. */
+UTEST(driver, a_run_is_not_stuck_because_its_program_could_not_be_read_at_once) {
+    place p;
+    ASSERT_TRUE(open_place(&p, FLOW("'a':" CALL("z") ",'z':{'action':'Return'}"), false));
+    p.cut = 4;
+    for (int i = 0; i < TURNS && p.n_ended < 2; i++) {
+        turn(&p);
+        settle(&p);
+    }
+    ASSERT_EQ(p.cut, 0u);
     ASSERT_EQ(p.n_ended, (size_t)2);
     close_place(&p);
 }
