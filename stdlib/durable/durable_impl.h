@@ -160,8 +160,8 @@ void mwl__driver_give(mwl_durable *d, mwl__driver_message *take_message);
 /* Delivers what can be delivered now. Returns whether something was. */
 bool mwl__driver_deliver(mwl_durable *d, mwl__driver_run *r);
 void mwl__driver_message_free(mwl__driver_message *m);
-/* Finds a program, in the cache or in the store. *out is NULL if there is none, or it is not good:
- * why has the reason. Returns MWL_OK; MWL_E_IO or MWL_E_NOMEM: ask again. Any thread. */
+/* Finds a program, in the cache or in the store. If there is none, or it cannot be loaded, *out is
+ * NULL and `why` has the reason. Returns MWL_OK; MWL_E_IO or MWL_E_NOMEM: ask again. Any thread. */
 mwl_status mwl__driver_program_get(mwl_durable *d, mwl_store *store, const uint8_t *id,
                                    mwl_program **out, char *why, size_t cap);
 

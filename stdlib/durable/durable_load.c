@@ -36,8 +36,9 @@ static mwl_program *cached(mwl_durable *d, const uint8_t *id) {
 
 mwl_status mwl__driver_program_get(mwl_durable *d, mwl_store *store, const uint8_t *id,
                                    mwl_program **out, char *why, size_t cap) {
-    struct loading l = { *out = cached(d, id), why, cap};
-    if (l.program) return MWL_OK;
+    struct loading l = {NULL, why, cap};
+    *out = cached(d, id);
+    if (*out) return MWL_OK;
     mwl_status status = store->ops->get_program(store, id, see_image, &l);
     mwl__driver_program *p = l.program ? malloc(sizeof *p) : NULL;
     if (l.program && !p) status = MWL_E_NOMEM;

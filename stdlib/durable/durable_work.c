@@ -83,7 +83,7 @@ static bool on_message(void *ctx, const mwl_store_message *message) {
 }
 
 /* What was claimed before an error is claimed: this worker has it. */
-static mwl_status poll(mwl_durable_work *w, mwl_store *store) {
+static mwl_status poll_store(mwl_durable_work *w, mwl_store *store) {
     const mwl_store_polled sink = {w, on_run, on_message};
     mwl_status status = store->ops->poll(store, &w->ask, &sink, &w->next_wall_ns);
     w->again = status == MWL_E_NOMEM; /* the rest comes with the repetition */
@@ -113,7 +113,7 @@ mwl_status mwl_durable_work_do(mwl_durable_work *w, mwl_store *store) {
         w->committed = w->status == MWL_OK;
     }
     if (w->status != MWL_OK || !w->poll) return w->status;
-    if (!w->polled) w->status = poll(w, store);
+    if (!w->polled) w->status = poll_store(w, store);
     if (w->again) return w->status;
     mwl_status status = get_programs(w, store);
     if (w->status == MWL_OK) w->status = status;
