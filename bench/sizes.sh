@@ -1,9 +1,11 @@
 #!/bin/sh
-# sizes.sh BUILD: what the library of a Release build and small hosts with it inside weigh; writes bench/SIZES.md.
+# sizes.sh BUILD LTO: what the library of the Release build BUILD and small hosts with it inside weigh, and the library of
+# LTO, a build with link-time optimisation; writes bench/SIZES.md.
 # Each host is run before it is weighed. `tools/dev sizes` builds and calls this.
 set -eu
 cd "$(dirname "$0")/.."
 build=$1
+lto=$2
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -90,6 +92,7 @@ PYTHON
     echo "| what | size |"
     echo "| --- | ---: |"
     echo "| \`libmwlvm.so\` | $(kib "$work/prefix/lib/libmwlvm.so") |"
+    echo "| \`libmwlvm.so\` with link-time optimisation, as \`tools/dev bench\` measures it | $(kib "$lto/libmwlvm.so") |"
     echo "| the command \`mwlvm\` | $(kib "$work/prefix/bin/mwlvm") |"
     echo "| a host that assembles and runs a definition (\`tools/examples/hello_host.c\`) | $(kib "$work/assembles") |"
     echo "| a host that loads and runs a program (\`bench/sizes/load.c\`) | $(kib "$work/loads") |"
@@ -98,7 +101,8 @@ PYTHON
     echo "| a host that loads and runs a program, with the smallest library inside | $(kib "$work/small") |"
     echo
     limit=$(sed -n 's/^limit_kib=//p' tests/install/library.sh)
-    echo "The test \`library\` allows $limit KiB for \`libmwlvm.so\`; \`tests/install/library.sh\` says why."
+    echo "The tests \`library\`, \`library_release\` and \`library_lto\` allow $limit KiB for \`libmwlvm.so\` in each build;"
+    echo "\`tests/install/library.sh\` says why."
     programs
     echo
     echo "Code and constants of each folder's objects, before linking:"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # library.sh SHARED HOST BUILD_TYPE STRESS COMPILER: which libraries the shared library needs, and its size, stripped;
-# also the size of HOST, a small host with the static library in it.
+# also the size of HOST, a small host with the static library in it, if it is not "".
 set -eu
 shared=$1
 host=$2
@@ -42,7 +42,7 @@ echo "needs:" $needed
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for file in "$shared" "$host"; do
+for file in "$shared" ${host:+"$host"}; do
     strip -o "$work/stripped" "$file"
     size=$(($(wc -c <"$work/stripped")))
     echo "${file##*/}, stripped: $size bytes, $((size / 1024)) KiB"

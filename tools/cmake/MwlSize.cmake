@@ -1,36 +1,59 @@
-# How much each folder is optimised in optimised builds. As the build type says (-O3 in Release): what a run spends
-# its time in. -O2: what the assembler spends its time in, and what the machine calls now and then. -Os: the rest,
-# which is done once or for people. A few files differ from their folder. bench/SIZES.md has what the library weighs; it
-# would be a fifth larger with -O3 everywhere, and a fifth smaller with -Os everywhere, at up to 30 % more instructions in
-# the assembler.
+# How much each folder is optimised in optimised builds. FAST, what a run spends its time in: as the build type says (-O3
+# in Release). EVEN, what the assembler spends its time in, and what the machine calls now and then: -O2. The rest, which is
+# done once or for people: -Os. A few files differ from their folder. bench/SIZES.md has what the library weighs; the tests
+# library, library_release and library_lto hold it to its bound.
 set(MWL_FAST vm/base vm/machine)
-set(MWL_EVEN vm/value vm/cel vm/schema stdlib assembler/cel assembler/source assembler/emit assembler/lower)
+set(MWL_EVEN vm/value vm/cel vm/schema stdlib assembler/cel assembler/source)
+set(MWL_FAST_FILES vm/value/heap.c vm/value/list.c vm/value/map.c vm/value/value.c vm/value/words.c vm/cel/build.c
+    vm/cel/compare.c stdlib/mw_retry.c stdlib/mw_timeout.c assembler/cel/cel.c)
 set(MWL_EVEN_FILES vm/regex/regex.c # the search
     vm/snapshot/writer.c vm/snapshot/cbor.c vm/snapshot/resume.c vm/snapshot/header.c) # once for each effect of a durable run
-set(MWL_FAST_FILES vm/value/heap.c vm/value/list.c vm/value/map.c vm/value/value.c vm/value/words.c vm/cel/build.c assembler/cel/cel.c)
-set(MWL_SMALL_FILES vm/base/suggest.c vm/machine/durable.c vm/machine/rest.c vm/machine/context.c vm/machine/clone.c
-    vm/machine/fingerprint.c vm/machine/providers.c vm/machine/where.c
-    vm/machine/token.c vm/machine/grave.c vm/machine/blocking.c vm/machine/link.c vm/cel/linked.c vm/machine/trace.c vm/machine/declared.c
-    vm/machine/arguments.c vm/machine/given.c vm/machine/invariant.c vm/machine/raise.c stdlib/cel_format.c
-    stdlib/cel_network.c stdlib/documents.c stdlib/std.c vm/value/zone.c vm/value/zone_file.c vm/value/value_lib.c vm/value/shape.c
-    vm/schema/format_idn.c vm/schema/schema_report.c assembler/source/diag.c assembler/source/diag_render.c assembler/source/diag_export.c
-    assembler/source/diag_fix.c assembler/source/form.c vm/value/temporal.c)
-set(MWL_UNALIGNED)
-if(CMAKE_C_COMPILER_ID STREQUAL GNU) # clang warns that it has no such option
-  set(MWL_UNALIGNED $<$<CONFIG:Release>:-fno-align-loops> $<$<CONFIG:Release>:-fno-align-jumps>)
+set(MWL_SMALL_FILES vm/base/suggest.c
+    vm/machine/arguments.c vm/machine/blocking.c vm/machine/clone.c vm/machine/context.c vm/machine/declared.c
+    vm/machine/durable.c vm/machine/fingerprint.c vm/machine/given.c vm/machine/grave.c vm/machine/invariant.c
+    vm/machine/link.c vm/machine/providers.c vm/machine/raise.c vm/machine/rest.c vm/machine/token.c vm/machine/trace.c
+    vm/machine/where.c
+    vm/value/shape.c vm/value/temporal.c vm/value/temporal_dur.c vm/value/value_lib.c vm/value/zone.c vm/value/zone_file.c
+    vm/cel/cel_message.c vm/cel/cel_time.c vm/cel/linked.c
+    vm/schema/format.c vm/schema/format_host.c vm/schema/format_idn.c vm/schema/format_uri.c vm/schema/schema_report.c
+    stdlib/cel_encoders.c stdlib/cel_format.c stdlib/cel_network.c stdlib/documents.c stdlib/std.c
+    assembler/source/diag.c assembler/source/diag_export.c assembler/source/diag_fix.c assembler/source/diag_render.c
+    assembler/source/form.c)
+# A compiler puts copies of functions into their callers, with link-time optimisation also into those of other files. The
+# functions of these files have many callers that are not in a hurry: no run is quicker by such copies.
+set(MWL_ONE_COPY_FILES vm/machine/gather.c vm/machine/run.c vm/machine/unwind.c vm/machine/vm.c
+    vm/cel/boundary.c vm/cel/cel_convert.c vm/cel/cel_mwl.c vm/cel/failure.c vm/cel/functions.c vm/schema/schema_value.c
+    assembler/cel/cel_check.c assembler/cel/cel_fold.c assembler/cel/cel_loop.c assembler/cel/cel_lower.c
+    assembler/cel/cel_parse.c)
+
+set(MWL_SMALL_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-Os>)
+set(MWL_EVEN_OPTIONS $<$<CONFIG:Release>:-O2>)
+set(MWL_FAST_OPTIONS)
+set(MWL_ONE_COPY_OPTIONS)
+# Jumps and loops that begin at multiples of 16, loops over several values at once and copies of functions for one argument
+# take 25 KiB with link-time optimisation, and make nothing quicker. Clang does not have all of these options.
+if(CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
+  list(APPEND MWL_EVEN_OPTIONS -fno-align-loops -fno-align-jumps)
+  list(APPEND MWL_FAST_OPTIONS -fno-align-loops -fno-align-jumps -fno-tree-vectorize -fno-ipa-cp-clone)
+  set(MWL_ONE_COPY_OPTIONS -fno-inline-functions)
 endif()
 foreach(source ${MWL_SOURCES})
   file(RELATIVE_PATH file ${PROJECT_SOURCE_DIR} ${source})
   get_filename_component(folder ${file} DIRECTORY)
-  if(file IN_LIST MWL_SMALL_FILES)
-    set(folder small)
-  endif()
-  if(folder IN_LIST MWL_FAST OR file IN_LIST MWL_FAST_FILES)
-    continue()
-  elseif(folder IN_LIST MWL_EVEN OR file IN_LIST MWL_EVEN_FILES)
-    set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2> ${MWL_UNALIGNED})
-  else()
-    set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-Os>)
+  set(level SMALL)
+  foreach(one EVEN FAST)
+    if(folder IN_LIST MWL_${one})
+      set(level ${one})
+    endif()
+  endforeach()
+  foreach(one SMALL EVEN FAST)
+    if(file IN_LIST MWL_${one}_FILES)
+      set(level ${one})
+    endif()
+  endforeach()
+  set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${MWL_${level}_OPTIONS})
+  if(file IN_LIST MWL_ONE_COPY_FILES)
+    set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${MWL_ONE_COPY_OPTIONS})
   endif()
 endforeach()
 

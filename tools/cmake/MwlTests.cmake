@@ -484,6 +484,16 @@ if(NOT MWL_SANITIZE)
   add_test(NAME library COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/library.sh $<TARGET_FILE:mwlvm_shared>
            $<TARGET_FILE:example_hello_host> "${CMAKE_BUILD_TYPE}" "${MWL_STRESS}" ${CMAKE_C_COMPILER_ID})
   mwl_test_setup(library)
+  set(MWL_LIBRARY_KINDS release lto)
+  if(MWL_STRESS) # they are the same as beside the everyday build
+    set(MWL_LIBRARY_KINDS)
+  endif()
+  foreach(kind ${MWL_LIBRARY_KINDS})
+    add_test(NAME library_${kind} COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/library_as.sh ${CMAKE_COMMAND}
+             ${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ID} ${CMAKE_CURRENT_BINARY_DIR}/options ${kind})
+    mwl_test_setup(library_${kind})
+    set_tests_properties(library_${kind} PROPERTIES RESOURCE_LOCK options TIMEOUT 900)
+  endforeach()
   add_test(NAME readme COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/readme.sh ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
   mwl_test_setup(readme)
   add_test(NAME guide COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/guide.sh ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
