@@ -21,10 +21,12 @@ set(MWL_SMALL_FILES vm/base/suggest.c
     assembler/source/form.c)
 # A compiler puts copies of functions into their callers, with link-time optimisation also into those of other files. The
 # functions of these files have many callers that are not in a hurry: no run is quicker by such copies.
-set(MWL_ONE_COPY_FILES vm/machine/gather.c vm/machine/run.c vm/machine/unwind.c vm/machine/vm.c
+set(MWL_ONE_COPY_FILES vm/base/num_parse.c vm/machine/gather.c vm/machine/unwind.c
     vm/cel/boundary.c vm/cel/cel_convert.c vm/cel/cel_mwl.c vm/cel/failure.c vm/cel/functions.c vm/schema/schema_value.c
-    assembler/cel/cel_check.c assembler/cel/cel_fold.c assembler/cel/cel_loop.c assembler/cel/cel_lower.c
-    assembler/cel/cel_parse.c)
+    stdlib/cel_strings.c
+    assembler/cel/cel_ast.c assembler/cel/cel_check.c assembler/cel/cel_fold.c assembler/cel/cel_loop.c
+    assembler/cel/cel_lower.c assembler/cel/cel_macro.c assembler/cel/cel_parse.c assembler/cel/cel_resolve.c
+    assembler/cel/cel_words.c)
 
 set(MWL_SMALL_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-Os>)
 set(MWL_EVEN_OPTIONS $<$<CONFIG:Release>:-O2>)
