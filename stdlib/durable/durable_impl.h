@@ -160,8 +160,9 @@ void mwl__driver_give(mwl_durable *d, mwl__driver_message *take_message);
 /* Delivers what can be delivered now. Returns whether something was. */
 bool mwl__driver_deliver(mwl_durable *d, mwl__driver_run *r);
 void mwl__driver_message_free(mwl__driver_message *m);
-/* Finds a program, in the cache or in the store. If there is none, or it cannot be loaded, *out is
- * NULL and `why` has the reason. Returns MWL_OK; MWL_E_IO or MWL_E_NOMEM: ask again. Any thread. */
+/* Finds a program in the cache or in the store. Returns MWL_OK, also if there is none or it cannot
+ * be loaded: then *out is NULL, and `why` has the reason. Returns MWL_E_IO or MWL_E_NOMEM if the
+ * caller should ask again. Any thread may call it. */
 mwl_status mwl__driver_program_get(mwl_durable *d, mwl_store *store, const uint8_t *id,
                                    mwl_program **out, char *why, size_t cap);
 
