@@ -1,8 +1,9 @@
 #!/bin/sh
 # amalgamate.sh FOLDER SUITE [MINICORO]: the library as one file. FOLDER/mwl.c compiles without a warning with every
-# compiler that is there, also with parts left out, as README.md shows; mwl.h stands alone in C and C++. SUITE, which was built with that file,
-# passes the cases of this project, and outside suites where they are. MINICORO, a minicoro.h, is a part of mwl.c, and a
-# host that clang compiles has its own copy beside it; host_minicoro_one is the same by the compiler of the build.
+# compiler that is there, also with parts left out; README.md's commands and host work as they stand; each header that a host
+# includes stands alone in C and C++. SUITE, which was built with that file, passes the cases of this project, and outside
+# suites where they are. MINICORO, a minicoro.h, is a part of mwl.c, and a host that clang compiles has its own copy beside
+# it; host_minicoro_one is the same by the compiler of the build.
 set -eu
 one=$1
 suite=$2
@@ -25,19 +26,34 @@ for cc in gcc clang "g++ -x c"; do
     done
 done
 rm -f "$one/mwl.o"
-# The command of README.md, with the host that stands there.
-awk '/^```/ { on = $0 == "```c"; next } on' README.md | sed '/include <mwl_std/d; s/<mwl_asm/<mwl/' >"$one/host.c"
-line=$(sed -n 's/^    cc host.c one/cc host.c one/p' README.md)
-[ -n "$line" ] || { echo "README.md does not show how the one file is compiled"; exit 1; }
+# README.md's commands and its host as they stand, in an empty folder. Only where tools/ is differs.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+ln -s "$root/tools" "$work/tools"
+awk '/^```/ { on = $0 == "```c"; next } on' README.md >"$work/host.c"
+sed -n 's/^    \(tools\/amalgamate one\|cc host.c one\)/\1/p' README.md >"$work/steps.sh"
+[ "$(wc -l <"$work/steps.sh")" = 2 ] || { echo "README.md does not show how the one file is made and compiled"; exit 1; }
+(cd "$work" && sh -eu steps.sh)
+[ "$("$work/host")" = 42 ] || { echo "the host of README.md with the one file prints something else"; exit 1; }
+# With the parts that README.md leaves out, mwl.c needs nothing but the C library: no other header, and no warning.
+parts=$(grep -o -e '-DMWL_[A-Z0-9]*=0' "$work/steps.sh")
 # shellcheck disable=SC2086
-(cd "$one" && eval "$(echo "$line" | sed 's|one/mwl.c|mwl.c|; s|-Ione|-I.|') $warnings")
-[ "$("$one/host")" = 42 ] || { echo "the host of README.md with the one file prints something else"; exit 1; }
-echo '#include "mwl.h"' | cc -x c -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$one" -
-if command -v c++ >/dev/null 2>&1; then
-    echo '#include "mwl.h"' | c++ -x c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only -I"$one" -
+cc $warnings $parts -H -fsyntax-only "$one/mwl.c" 2>"$work/read" || { cat "$work/read"; exit 1; }
+if grep -E '/(xxh|pcre2|utf8proc|idn2|minicoro|ucontext)[a-z0-9_]*\.h$' "$work/read"; then
+    echo "the one file still asks for these headers"
+    exit 1
 fi
+# Each public header beside it stands alone.
+for header in vm/mwl*.h assembler/mwl*.h stdlib/mwl*.h; do
+    alone="#include <$(basename "$header")>
+extern int something;"
+    echo "$alone" | cc -x c -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$one" -
+    if command -v c++ >/dev/null 2>&1; then
+        echo "$alone" | c++ -x c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only -I"$one" -
+    fi
+done
 if [ -n "$minicoro" ] && command -v clang >/dev/null 2>&1; then
-    clang -std=gnu11 -O0 -w -DMWL_PCRE2=0 -DMWL_IDN=0 -DMWL_UTF8PROC=0 -I"$root/vm" -I"$root/assembler" -I"$root/stdlib" -I"$one" -I"$(dirname "$minicoro")" \
+    clang -std=gnu11 -O0 -w -DMWL_PCRE2=0 -DMWL_IDN=0 -DMWL_UTF8PROC=0 -I"$one" -I"$(dirname "$minicoro")" \
         tests/install/minicoro.c "$one/mwl.c" -o "$one/host" -lm -lpthread
     "$one/host"
     echo "clang: a host with a minicoro of its own"
