@@ -414,6 +414,14 @@ typedef mwl_status mwl_json_sink(void *ctx, const char *text, size_t len);
  * fails, some pieces may have been written. */
 MWL_API mwl_status mwl_json_write_to(mwl_heap *heap, mwl_value v, mwl_json_style style,
                                      mwl_json_sink *sink, void *ctx);
+/* Like mwl_json_write_to(), but writes at most `most` bytes. Returns MWL_E_TOO_BIG if the text is
+ * longer; if parts of the value are shared so that the text is much larger than the value, this is
+ * noticed before anything is written. sink may be NULL: the text is only counted. *size gets the
+ * number of bytes that the sink got; size may be NULL. In a turn of a run, MWL_E_FUEL: a bound
+ * around it has elapsed. */
+MWL_API mwl_status mwl_json_write_within(mwl_heap *heap, mwl_value v, mwl_json_style style,
+                                         uint64_t most, mwl_json_sink *sink, void *ctx,
+                                         uint64_t *size);
 /* Frees a text of mwl_json_write(). len must be the length that mwl_json_write() wrote. text may be
  * NULL. */
 MWL_API void mwl_text_free(mwl_heap *heap, char *text, size_t len);

@@ -367,6 +367,84 @@ UTEST(json, pieces_need_little_memory) {
     mwl_heap_free(h);
 }
 
+/* A list of two equal parts, `levels` deep: 2^levels numbers, few bytes. */
+static mwl_value doubled(mwl_heap *h, mwl_value v, unsigned levels) {
+    for (unsigned i = 0; i < levels; i++) {
+        mwl_value list = mwl_array_push(h, mwl_array(h, 2), mwl_value_keep(v));
+        v = mwl_array_push(h, list, v);
+    }
+    return v;
+}
+
+UTEST(json, a_text_is_written_within_its_limit_to_the_byte) {
+    mwl_heap *h;
+    ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
+    mwl_value parts[] = {doubled(h, mwl_number(1), 12), many_texts(h, 3, 30000),
+                         doubled(h, mwl_string(h, "\x01\x02\x03", 3), 10)};
+    for (int style = 0; style < 3; style++) {
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            struct pieces p = {0};
+            uint64_t size = 0, n = 0;
+            ASSERT_EQ(mwl_json_write_to(h, parts[i], (mwl_json_style)style, take_piece, &p),
+                      MWL_OK);
+            EXPECT_EQ(
+                mwl_json_write_within(h, parts[i], (mwl_json_style)style, p.len, NULL, NULL, &size),
+                MWL_OK);
+            EXPECT_EQ(size, p.len);
+            struct pieces q = {0};
+            EXPECT_EQ(mwl_json_write_within(h, parts[i], (mwl_json_style)style, p.len - 1,
+                                            take_piece, &q, &n),
+                      MWL_E_TOO_BIG);
+            EXPECT_EQ(n, q.len);
+            EXPECT_LT(q.len, p.len);
+        }
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) mwl_value_drop(h, parts[i]);
+    EXPECT_EQ(mwl_heap_used(h), 0u);
+    mwl_heap_free(h);
+}
+
+/* 2^29 numbers would take seconds. */
+UTEST(json, a_value_that_shares_its_parts_is_refused_before_a_byte_is_written) {
+    mwl_heap *h;
+    ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
+    mwl_value v = doubled(h, mwl_number(1), 28), o = mwl_object(h, 2);
+    o = mwl_object_set(h, o, "a", 1, mwl_value_keep(v));
+    o = mwl_object_set(h, o, "b", 1, mwl_value_keep(v));
+    struct pieces p = {0};
+    uint64_t size = 1;
+    for (int i = 0; i < 10000; i++) {
+        uint64_t most = i % 2 ? 64u << 20 : 1u << 30;
+        ASSERT_EQ(mwl_json_write_within(h, o, MWL_JSON_COMPACT, most, take_piece, &p, &size),
+                  MWL_E_TOO_BIG);
+    }
+    EXPECT_EQ(size, 0u);
+    EXPECT_EQ(p.n, 0u);
+    mwl_value_drop(h, o);
+    mwl_value_drop(h, v);
+    EXPECT_EQ(mwl_heap_used(h), 0u);
+    mwl_heap_free(h);
+}
+
+/* An older version of a list weighs as much as the newest one. Its text is short all the same. */
+UTEST(json, an_older_version_of_a_long_list_is_written) {
+    mwl_heap *h;
+    ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
+    mwl_value few = mwl_array_push(h, mwl_array(h, 100000), mwl_number(7));
+    mwl_value all = mwl_value_keep(few);
+    for (int i = 0; i < 99999; i++) all = mwl_array_push(h, all, mwl_number(i));
+    mwl_value v = mwl_object_set(h, mwl_object(h, 1), "first", 5, mwl_value_keep(few));
+    uint64_t size = 0;
+    EXPECT_EQ(mwl_json_write_within(h, v, MWL_JSON_COMPACT, 13, NULL, NULL, &size), MWL_OK);
+    EXPECT_EQ(size, 13u);
+    EXPECT_EQ(mwl_json_write_within(h, v, MWL_JSON_COMPACT, 12, NULL, NULL, &size), MWL_E_TOO_BIG);
+    EXPECT_EQ(mwl_json_write_within(NULL, v, MWL_JSON_COMPACT, 9, NULL, NULL, NULL), MWL_E_USAGE);
+    mwl_value_drop(h, v);
+    mwl_value_drop(h, few);
+    mwl_value_drop(h, all);
+    mwl_heap_free(h);
+}
+
 /* ---- reading in pieces ----------------------------------------------------------------------- */
 
 struct feed {

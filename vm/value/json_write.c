@@ -6,7 +6,8 @@
 #include "vm/value/value.h"
 #include "vm/base/num.h"
 
-#define PIECE 16384u /* bytes that a sink gets at a time, about */
+#define PIECE 16384u   /* bytes that a sink gets at a time, about */
+#define ASK (1u << 20) /* bytes between two questions whether it is late */
 
 static inline bool room(mwl__buf *b, size_t n) {
     return b->cap - b->len >= n || mwl__buf_reserve(b, n);
@@ -187,7 +188,9 @@ typedef struct writer {
     mwl__buf *out;
     mwl_json_sink *sink; /* NULL: all stays in `out` */
     void *ctx;
-    mwl_status refused; /* what the sink returned */
+    mwl_heap *heap;      /* with a sink: is asked whether it is late */
+    uint64_t sent, most; /* with a sink: bytes that it got, and the most that it may get */
+    mwl_status refused;  /* what the sink returned, or why it was not asked */
     mwl_json_style style;
     uint64_t fuel;
     order order; /* canonical style only */
@@ -195,11 +198,18 @@ typedef struct writer {
     level stack[MWL_DEPTH_LIMIT];
 } writer;
 
+/* Hands a piece over. */
+static mwl_status hand_over(writer *w, size_t len) {
+    if (len > w->most - w->sent) return MWL_E_TOO_BIG;
+    if (w->sent / ASK != (w->sent + len) / ASK && mwl__heap_ask_late(w->heap)) return MWL_E_FUEL;
+    w->sent += len;
+    return w->sink(w->ctx, w->out->data, len);
+}
+
 /* With a sink, `out` holds one piece: handed over when it is full, or when `all` is asked for. */
 static void spill(writer *w, bool all) {
     if (!w->sink || w->out->len < (all ? 1 : PIECE)) return;
-    if (w->refused == MWL_OK && !w->out->failed)
-        w->refused = w->sink(w->ctx, w->out->data, w->out->len);
+    if (w->refused == MWL_OK && !w->out->failed) w->refused = hand_over(w, w->out->len);
     w->out->len = 0;
 }
 
@@ -322,9 +332,84 @@ static mwl_status write_all(writer *w, mwl_value v) {
     return status == MWL_OK ? w->refused : status;
 }
 
+/* ---- a lower bound ----------------------------------------------------------------------------
+ */
+
+/* The text of a value that has one part several times can be gigabytes where the value is a few
+ * bytes. Its weight tells, but weight is an upper bound: an older version of a list weighs what the
+ * newest one does. So where weight says that a text may be too long, its least length is counted:
+ * without escapes, a number as one byte. What a container was found to need is remembered, so that
+ * parts that many share are counted once. */
+#define KNOWN 256u /* containers that are remembered */
+
+typedef struct counted {
+    const void *box; /* NULL: none */
+    uint32_t n;      /* of this version */
+    uint64_t least;
+} counted;
+
+typedef struct counter {
+    uint64_t sum; /* of all that was counted */
+    size_t depth;
+    struct {
+        level at;
+        uint64_t before; /* the sum when it was begun */
+    } open[MWL_DEPTH_LIMIT];
+    counted known[KNOWN];
+} counter;
+
+static counted *known_at(counter *c, const void *box, uint32_t n) {
+    return &c->known[((uintptr_t)box / 16 + n) * 0x9E3779B1u % 0x100000000u >> 24];
+}
+
+static void count_one(counter *c, mwl_value v) {
+    mwl_kind kind = mwl_value_kind(v);
+    if (kind == MWL_KIND_STRING) c->sum += (uint64_t)mwl__as_str(v)->len + 1;
+    c->sum++;
+    if ((kind != MWL_KIND_ARRAY && kind != MWL_KIND_OBJECT) || v.aux == 0) return;
+    const counted *k = known_at(c, v.as.p, v.aux);
+    if (k->box == v.as.p && k->n == v.aux) {
+        c->sum += k->least;
+        return;
+    }
+    c->open[c->depth].before = c->sum;
+    c->open[c->depth++].at = (level){v.as.p, 0, v.aux, kind == MWL_KIND_OBJECT};
+}
+
+static bool is_longer(mwl_value v, uint64_t most) {
+    counter c;
+    c.sum = 0;
+    c.depth = 0;
+    memset(c.known, 0, sizeof c.known);
+    count_one(&c, v);
+    while (c.depth && c.sum <= most) {
+        level *top = &c.open[c.depth - 1].at;
+        if (top->at == top->n) {
+            uint64_t least = c.sum - c.open[--c.depth].before;
+            *known_at(&c, top->box, top->n) = (counted){top->box, top->n, least};
+            continue;
+        }
+        uint32_t i = top->at++;
+        c.sum++; /* the comma, or the bracket at the end */
+        if (!top->object) {
+            count_one(&c, ((const mwl__list *)top->box)->item[i]);
+            continue;
+        }
+        const mwl__map *m = top->box;
+        if (mwl_value_kind(m->keys->key[i]) == MWL_KIND_STRING)
+            c.sum += (uint64_t)mwl__as_str(m->keys->key[i])->len + 3;
+        count_one(&c, m->val[i]);
+    }
+    return c.sum > most;
+}
+
+/* ---- for hosts ------------------------------------------------------------------------------- */
+
 static void writer_init(writer *w, mwl__buf *out, mwl_json_style style) {
     w->out = out;
     w->sink = NULL;
+    w->sent = 0;
+    w->most = UINT64_MAX;
     w->refused = MWL_OK;
     w->style = style;
     w->fuel = UINT64_MAX;
@@ -343,8 +428,6 @@ mwl_status mwl__json_write(mwl_value v, mwl_json_style style, mwl__buf *out, uin
     return status;
 }
 
-/* ---- for hosts ------------------------------------------------------------------------------- */
-
 mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, char **text,
                           size_t *len) {
     if (!heap || !text || !len || (unsigned)style > MWL_JSON_CANONICAL) return MWL_E_USAGE;
@@ -362,17 +445,33 @@ mwl_status mwl_json_write(mwl_heap *heap, mwl_value v, mwl_json_style style, cha
     return MWL_OK;
 }
 
-mwl_status mwl_json_write_to(mwl_heap *heap, mwl_value v, mwl_json_style style, mwl_json_sink *sink,
-                             void *ctx) {
-    if (!heap || !sink || (unsigned)style > MWL_JSON_CANONICAL) return MWL_E_USAGE;
+static mwl_status count_only(void *ctx, const char *text, size_t len) {
+    (void)ctx, (void)text, (void)len;
+    return MWL_OK;
+}
+
+mwl_status mwl_json_write_within(mwl_heap *heap, mwl_value v, mwl_json_style style, uint64_t most,
+                                 mwl_json_sink *sink, void *ctx, uint64_t *size) {
+    if (size) *size = 0;
+    if (!heap || (unsigned)style > MWL_JSON_CANONICAL) return MWL_E_USAGE;
+    if (mwl__value_weight(v) > most / 2 && is_longer(v, most)) return MWL_E_TOO_BIG;
     mwl__buf out = mwl__buf_make(mwl__heap_account(heap));
     writer w;
     writer_init(&w, &out, style);
-    w.sink = sink;
+    w.sink = sink ? sink : count_only;
     w.ctx = ctx;
+    w.heap = heap;
+    w.most = most;
     mwl_status status = write_all(&w, v);
     mwl__buf_free(&out);
+    if (size) *size = w.sent;
     return status == MWL_E_NOMEM && w.refused == MWL_OK ? heap->why : status;
+}
+
+mwl_status mwl_json_write_to(mwl_heap *heap, mwl_value v, mwl_json_style style, mwl_json_sink *sink,
+                             void *ctx) {
+    if (!sink) return MWL_E_USAGE;
+    return mwl_json_write_within(heap, v, style, UINT64_MAX, sink, ctx, NULL);
 }
 
 void mwl_text_free(mwl_heap *heap, char *text, size_t len) {
