@@ -1,9 +1,10 @@
 /* check_expr.c: which strings are expressions; each one parsed, resolved and checked. See check.h.
  *
  * Where an expression ends: its body is read as tokens of CEL, and the first `}}` outside of
- * strings and brackets ends it. If this is the end of the value, the value is an expression. If it
- * comes earlier, the value is a literal ("{{ a }} and {{ b }}"). A value that begins with `{{` and
- * ends with `}}`, but has no such pair, is an error, never a literal. */
+ * strings, brackets and comments ends it. If this is the end of the value, the value is an
+ * expression. If it comes earlier, the value is a literal ("{{ a }} and {{ b }}"). A comment on the
+ * last line reaches to the end of the body, so the pair behind it ends the expression. A value that
+ * begins with `{{` and ends with `}}`, but has no such pair, is an error, never a literal. */
 #include "assembler/check/check.h"
 
 #include "assembler/cel/cel.h"
@@ -65,7 +66,8 @@ static uint32_t find_end(const char *s, uint32_t len, missing_end *why) {
             if (!is_open_string(s, &t)) break;
             *why = unclosed(t.begin, t.end, t.fault);
             return 0;
-        case MWL__CEL_T_END:
+        case MWL__CEL_T_END: /* the last token was before the closing pair: a comment hides it */
+            if (depth == 0 && len - at >= 4 && memcmp(s + len - 2, "}}", 2) == 0) return len - 2;
             *why = depth && depth <= NESTING ? unclosed(open[depth - 1], open[depth - 1] + 1,
                                                         "this bracket is not closed")
                                              : unclosed(2, len, "the brackets do not balance");

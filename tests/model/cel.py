@@ -37,6 +37,14 @@ def body_of(text):
                 i += 2 if text[i] == "\\" and not raw else 1
             i += len(quote)
             continue
+        if text.startswith("//", i):
+            line = text.find("\n", i)
+            if line < 0:  # the comment reaches to the end of the body
+                if depth == 0:
+                    return text[2:end - 2]
+                break
+            i = line
+            continue
         if c in "([{":
             depth += 1
         elif c in ")]":
