@@ -17,7 +17,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import checker  # noqa: E402
 import postgres  # noqa: E402
-from workload import effects, flow, note  # noqa: E402
+from workload import effects, flow, note, turns  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MWLVM = os.path.abspath(sys.argv[1])
@@ -162,6 +162,33 @@ class Commands:
         with open("seen") as f:
             assert f.read() == "f.1\n"
         assert self.states()["f"] == "done", self.states()
+
+    def check_transitions(self):
+        """A transition waits for its commit and not for a poll, in a worker and in a command. The best of three."""
+        self.write("turns.json", turns(100))
+        worker = self.worker("--quiet")
+        took = []
+        while len(took) < 3 and min(took, default=1) >= 1:
+            run = f"t{len(took)}"
+            self.on("run", "turns.json", "--id", run, "--detach")
+            until(lambda: self.states()[run] == "done", "it does not end")
+            took += self.times(run)
+        worker.terminate()
+        worker.communicate(timeout=250)
+        assert min(took) < 1, took
+        alone = []
+        while len(alone) < 3 and min(alone, default=1) >= 1:
+            began = time.monotonic()
+            self.on("run", "turns.json", "--id", f"alone{len(alone)}")
+            alone.append(time.monotonic() - began)
+        assert min(alone) < 1, alone
+
+    def times(self, run):
+        """The seconds from its first Step to its end."""
+        rows = self.server.sql("select (max(at_ns) - min(at_ns)) / 1e9, max(r.version) from mwlvm.event e join mwlvm.run r on "
+                               f"r.seq = e.run where r.id = '{run}' and kind <> 'accepted'")
+        assert int(rows[0][1]) > 99, rows
+        return [float(rows[0][0])]
 
     def check_keeping(self):
         """A worker removes what is over for long; `prune` does the same once."""
@@ -426,6 +453,7 @@ def main():
             commands.check_draining()
             commands.check_end_beside_message()
             commands.check_full_disk()
+            commands.check_transitions()
             commands.check_keeping()
             commands.check_idle()
             commands.check_takeover()

@@ -41,6 +41,13 @@ def effects(blocks):
     return [f"{name}{i}" for i in range(blocks) for name in ("first", "second", "third")]
 
 
+def turns(n):
+    """One Call, so often: each is a transition that the store has before the next one begins."""
+    loop = {"provider": "mwl:provider.middleware/mwl/loop/v1", "onSuccess": {"when": "{{ middleware.metadata.iteration < %d.0 }}" % n}}
+    return {"a": {"action": "Call", "call": {"provider": "mwl:provider.call/mwlvm/random/v1"}, "middleware": [loop],
+                  "next": "end"}}
+
+
 def note(*words):
     """One line, with one write."""
     fd = os.open("history", os.O_WRONLY | os.O_APPEND | os.O_CREAT)

@@ -205,11 +205,13 @@ static int64_t next_poll(const struct drive *d) {
     return waits || early ? soon : d->next_poll_ns;
 }
 
+/* What the store has done comes before the pump: runs that it has claimed and calls that it has
+ * released are pumped in this turn, not behind the next poll. */
 static void turn(struct drive *d) {
+    take_result(d);
     int64_t due = mwl_vm_pump(d->made->vm, BUDGET_NS);
     int64_t next = mwl_durable_collect(d->driver);
     bool busy = due == 0 || next == 0;
-    take_result(d);
     report_trouble(d);
     look(d);
     if (d->how->worker && interrupt_requests() > 0) drain(d);
