@@ -103,6 +103,45 @@ class Bad(Case):
         self.until(lambda: closed() >= CONNECTIONS - limit)
         self.assertEqual(self.get("/v1/runs", token=self.token).lines[0]["run"], "x")
 
+    def test_a_client_that_never_ends_its_request_makes_room_for_others(self):
+        """The oldest first, wherever it stopped: in the line, in the headers, in the body."""
+        self.serve("--connections", "20")
+        self.put("p", flow({"a": ask("ok")}))
+        head = f"POST /v1/runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.token}\r\nContent-Length: 90\r\n\r\n{{"
+        for text in (b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nX", head.encode()):
+            for i in range(20):
+                for _ in range(3):
+                    self.raw(text)
+                self.get("/healthz", tcp=True)
+            self.post("/v1/runs", {"program": "p"}, token=self.token, status=202)
+
+    def test_the_unix_socket_does_not_wait_for_the_others(self):
+        """Whoever holds all the connections with requests that are whole: its owner can still look."""
+        self.serve("--connections", "4")
+        self.put("p", flow({"a": ask("ok")}))
+        self.post("/v1/runs", {"program": "p", "id": "x"}, status=202)
+        wait = f"GET /v1/runs/x/result?wait=60 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.token}\r\n\r\n".encode()
+        for _ in range(4):
+            self.raw(wait)
+        self.until(lambda: self.metric("http_waiting") == 4)
+        self.ask("GET", "/healthz", tcp=True, status=503)
+        self.get("/healthz")
+        self.assertEqual(self.state("x"), "waiting")
+
+    def test_a_body_has_one_end(self):
+        """Two lengths, or a length and chunks: 400, and what follows is not read as a request."""
+        self.serve()
+        behind = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+        for lengths in ("Content-Length: 2\r\nContent-Length: 40", "Content-Length: 2\r\nContent-Length: 2",
+                        "Content-Length: 2\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\ncontent-length: 2",
+                        "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked", "Content-Length: 2, 2"):
+            line = self.raw(f"POST /v1/runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.token}\r\n{lengths}\r\n\r\n"
+                            f"{{}}{behind}".encode())
+            got = b""
+            while piece := line.recv(4096):
+                got += piece
+            self.assertEqual((got[:12], b" 200 OK" in got), (b"HTTP/1.1 400", False), (lengths, got))
+
     def test_slow_clients_are_closed(self):
         self.serve("--idle", "1")
         quiet = self.raw()

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -25,6 +26,8 @@ enum {
     BACKLOG = 4096,
     POOL = 16 * 1024, /* of a connection: the request line and the headers fit */
     RESERVE = 64,     /* connections beyond the limit, which are told so */
+    OWNER = 1000,     /* connections by the unix socket: they are counted apart */
+    OWNER_LEAST = 64, /* where few files may be open */
     SWEEP_MS = 500,
     SEND_TIMES = 2, /* as long as for a request: an answer is fetched within this time */
     FILES = 200,    /* for everything else */
@@ -34,6 +37,9 @@ enum {
         8 << 20 /* a body that is so much too long is read to its end: then the client reads why */
 };
 #define SECOND INT64_C(1000000000)
+#define FRAMING                                                                                       \
+    "{\"status\":400,\"title\":\"the end of the body is said twice: send one Content-Length, and no " \
+    "Transfer-Encoding with it\"}"
 #define TOO_LONG "{\"status\":413,\"title\":\"the body is too long\"}"
 
 struct http_stream {
@@ -43,6 +49,7 @@ struct http_stream {
 };
 
 struct http_connection {
+    struct listener *listener;
     int fd;
     int64_t since;                /* nothing whole has come; or its answer is on its way */
     struct http_request *request; /* or NULL */
@@ -55,6 +62,7 @@ struct listener {
     struct MHD_Daemon *daemon;
     uv_poll_t poll;
     uv_timer_t timer;
+    size_t n_connections, n_cut, limit; /* n_cut: of them */
     bool polled, trusted;
 };
 
@@ -66,8 +74,7 @@ struct http {
     struct listener listeners[2];               /* TCP, unix */
     struct http_connection *connections, *last; /* the oldest first */
     struct http_request *requests;
-    size_t n_connections, n_cut, limit; /* n_cut: of them */
-    size_t bodies;                      /* bytes of the requests that are there */
+    size_t bodies; /* bytes of the requests that are there */
     int64_t idle_ns;
     int open_handles;
     bool swept, closing;
@@ -166,57 +173,73 @@ static void unlink_connection(struct http *h, struct http_connection *c) {
 }
 
 /* The library finds it closed and cleans up. */
-static void cut(struct http *h, struct http_connection *c) {
+static void cut(struct http_connection *c) {
     if (c->cut) return;
     c->cut = true;
-    h->n_cut++;
+    c->listener->n_cut++;
     shutdown(c->fd, SHUT_RDWR);
 }
 
-/* With too many connections the one that has asked for nothing the longest is closed. */
-static void make_room(struct http *h) {
-    for (struct http_connection *c = h->connections; c; c = c->next)
-        if (!c->request && !c->cut) {
-            cut(h, c);
-            return;
-        }
+/* Whether the server waits for the client: for the rest of its request, or until it has fetched its
+ * answer. A stream that has nothing to send waits for the server. */
+static bool is_waited_for(const struct http_connection *c) {
+    const struct http_request *r = c->request;
+    if (!r || !r->complete) return true;
+    return r->ready && !(r->stream && r->stream->at == r->stream->len);
 }
+
+static bool is_whole(const struct http_connection *c) { return c->request && c->request->complete; }
+
+/* With too many connections the oldest that has sent no whole request is closed, wherever its
+ * request stopped; if there is none, the oldest that does not fetch its answer. */
+static void make_room(struct http *h, const struct listener *l) {
+    struct http_connection *found = NULL;
+    for (struct http_connection *c = h->connections; c; c = c->next) {
+        if (c->listener != l || c->cut || !is_waited_for(c)) continue;
+        if (!found) found = c;
+        if (is_whole(c)) continue;
+        found = c;
+        break;
+    }
+    if (found) cut(found);
+}
+
+static bool is_full(const struct listener *l) { return l->n_connections - l->n_cut > l->limit; }
 
 static void on_connection(void *ctx, struct MHD_Connection *connection, void **socket_context,
                           enum MHD_ConnectionNotificationCode code) {
-    struct http *h = ((struct listener *)ctx)->http;
+    struct listener *l = ctx;
+    struct http *h = l->http;
     struct http_connection *c = *socket_context;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
         if (!c) return;
         unlink_connection(h, c);
-        h->n_connections--;
-        h->n_cut -= c->cut;
+        l->n_connections--;
+        l->n_cut -= c->cut;
         free(c);
         return;
     }
     c = calloc(1, sizeof *c);
     *socket_context = c;
     if (!c) return;
+    c->listener = l;
     c->fd = h->lib->get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     c->since = now_ns();
-    if (++h->n_connections - h->n_cut > h->limit) make_room(h);
+    l->n_connections++;
+    if (is_full(l)) make_room(h, l);
     append(h, c);
 }
 
 /* A stream is slow if there is something to send, and nothing was fetched for that long. */
 static bool is_slow(const struct http *h, const struct http_connection *c, int64_t now) {
-    const struct http_request *r = c->request;
-    int64_t age = now - c->since;
-    if (!r || !r->complete) return age > h->idle_ns;
-    if (r->stream && r->stream->at == r->stream->len) return false;
-    return r->ready && age > SEND_TIMES * h->idle_ns;
+    return is_waited_for(c) && now - c->since > (is_whole(c) ? SEND_TIMES : 1) * h->idle_ns;
 }
 
 static void on_sweep(uv_timer_t *timer) {
     struct http *h = timer->data;
     int64_t now = now_ns();
     for (struct http_connection *c = h->connections; c; c = c->next)
-        if (is_slow(h, c, now)) cut(h, c);
+        if (is_slow(h, c, now)) cut(c);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -302,7 +325,7 @@ bool http_stream_put(struct http_request *r, const char *text, size_t len) {
     if (!s || s->ended) return false;
     if (s->len - s->at + len > STREAM_MOST) { /* it would never fetch the end of the stream */
         http_stream_end(r);
-        if (r->on) cut(r->http, r->on);
+        if (r->on) cut(r->on);
         return false;
     }
     if (s->at == s->len && r->on) r->on->since = now_ns();
@@ -403,6 +426,22 @@ static char *header(const struct http_request *r, const char *name) {
     return value ? strdup(value) : NULL;
 }
 
+static enum MHD_Result count_length(void *ctx, enum MHD_ValueKind kind, const char *name,
+                                    const char *value) {
+    (void)kind, (void)value;
+    if (strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0)
+        ++*(size_t *)ctx;
+    return MHD_YES;
+}
+
+/* A body has one end. A proxy before the server might read the other header, and take the rest for
+ * another client's request. */
+static bool is_framed(const struct http_request *r) {
+    size_t n = 0;
+    r->http->lib->get_connection_values(r->connection, MHD_HEADER_KIND, count_length, &n);
+    return n <= 1;
+}
+
 /* How long the body is; SIZE_MAX: it is not said. */
 static size_t body_length(const struct http_request *r) {
     const struct mhd_lib *lib = r->http->lib;
@@ -425,7 +464,8 @@ static enum MHD_Result begin(struct http_request *r, const char *method) {
     r->begun = true;
     r->not_text |= !is_text(r->key) || !is_text(r->accept) || !is_text(r->last_event);
     if (!r->method) return MHD_NO;
-    if (h->n_connections - h->n_cut > h->limit || h->closing)
+    if (!is_framed(r)) return refuse(r, 400, FRAMING);
+    if (is_full(r->listener) || h->closing)
         return refuse(r, 503, "{\"status\":503,\"title\":\"too many connections\"}");
     if (!h->handler.begin(h->handler.ctx, r, &most)) {
         r->ready = r->refused = true;
@@ -512,7 +552,8 @@ static bool start(struct http *h, struct listener *l, int fd) {
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_COMPLETED, on_over, l,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, l, MHD_OPTION_URI_LOG_CALLBACK, on_uri, l,
         MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)POOL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)(h->limit + RESERVE), MHD_OPTION_END);
+        (size_t)POOL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)(l->limit + RESERVE),
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
     if (!l->daemon) {
         close(fd);
         cmd_fail("the server cannot start");
@@ -598,21 +639,26 @@ static int listen_unix(struct http *h, const char *path) {
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* As many files as the system allows; returns how many connections that is enough for. */
-static size_t raise_files(size_t wanted) {
+/* As many files as the system allows, and limits that those are enough for. */
+static void raise_files(struct http *h, size_t wanted) {
     struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;
-    rlim_t need = wanted + RESERVE + FILES;
+    h->listeners[0].limit = wanted;
+    h->listeners[1].limit = OWNER;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    rlim_t others = 2 * RESERVE + FILES, need = wanted + OWNER + others;
     if (files.rlim_cur < need) {
         files.rlim_cur =
             files.rlim_max == RLIM_INFINITY || files.rlim_max > need ? need : files.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &files);
     }
-    if (files.rlim_cur >= need) return wanted;
-    size_t most = files.rlim_cur > RESERVE + FILES + 8 ? files.rlim_cur - RESERVE - FILES : 8;
+    if (files.rlim_cur >= need) return;
+    h->listeners[1].limit = OWNER_LEAST;
+    others += OWNER_LEAST;
+    size_t most = files.rlim_cur > others + 8 ? files.rlim_cur - others : 8;
+    if (most >= wanted) return;
+    h->listeners[0].limit = most;
     cmd_note("%zu connections at most: only %llu open files are allowed (ulimit -n)", most,
              (unsigned long long)files.rlim_cur);
-    return most;
 }
 
 bool http_open(struct http **out, uv_loop_t *loop, const struct http_options *o,
@@ -625,7 +671,7 @@ bool http_open(struct http **out, uv_loop_t *loop, const struct http_options *o,
     if (!h->lib) return cmd_fail("%s", why), false;
     h->handler = *handler;
     h->loop = loop;
-    h->limit = raise_files(o->connections);
+    raise_files(h, o->connections);
     h->idle_ns = o->idle_s * SECOND;
     h->listeners[1].trusted = true;
     if (o->listen) {
@@ -644,7 +690,9 @@ bool http_open(struct http **out, uv_loop_t *loop, const struct http_options *o,
 }
 
 const char *http_url(const struct http *h) { return h->url; }
-size_t http_connections(const struct http *h) { return h->n_connections; }
+size_t http_connections(const struct http *h) {
+    return h->listeners[0].n_connections + h->listeners[1].n_connections;
+}
 
 static void on_closed(uv_handle_t *handle) { --*(int *)handle->data; }
 

@@ -13,6 +13,7 @@
     X(get_daemon_info)                                                                             \
     X(get_connection_info)                                                                         \
     X(set_connection_option)                                                                       \
+    X(get_connection_values)                                                                       \
     X(lookup_connection_value)                                                                     \
     X(create_response_from_buffer)                                                                 \
     X(create_response_from_callback)                                                               \
