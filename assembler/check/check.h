@@ -97,7 +97,7 @@ struct mwl__flow {
     mwl__schema *schema;      /* of its parameters; NULL: there is none, or it is wrong */
     bool broken_schema;
     bool runs_known;
-    double runs; /* how many times its innermost work can run, through Retry alone; check_mw.c */
+    double runs; /* how many times its innermost work can run, by Retry and Loop; check_mw.c */
 };
 
 /* The place of an expression, and what exists there. */

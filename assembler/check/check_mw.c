@@ -52,12 +52,11 @@ static void check_entry_args(mwl__checker *c, const mwl__m_entry *e) {
 
 /* ---- what a stack does ----------------------------------------------------------------------- */
 
-/* Returns how many times an entry can run its inner scope: 1 if it is not a Retry, or is gated off.
- * Sets *known to false if a part of this is computed; such a part counts as one retry. */
-static double runs_of(const mwl__checker *c, const mwl__m_entry *e, bool *known) {
+/* Returns how many times a Retry can run its inner scope: 1 if it is gated off. Sets *known to
+ * false if a part of this is computed; such a part counts as one retry. */
+static double attempts_of(const mwl__checker *c, const mwl__m_entry *e, bool *known) {
     double runs = 1;
-    if (!mwl__contract_is(e->provider, "retry") || is_gated_off(c, &e->phase[MWL_ON_ENTRY]))
-        return 1;
+    if (is_gated_off(c, &e->phase[MWL_ON_ENTRY])) return 1;
     const mwl__node *with = e->phase[MWL_ON_ENTRY].with, *list = mwl__node_get(with, "policies");
     if (!with) return 1;
     if (!list || list->kind != MWL_NODE_ARRAY) {
@@ -74,6 +73,17 @@ static double runs_of(const mwl__checker *c, const mwl__m_entry *e, bool *known)
         }
     }
     return runs;
+}
+
+/* Returns how many times an entry can run its inner scope; 1 if it never runs it again. A Loop
+ * counts as two runs and sets *known to false, because its conditions are computed. */
+static double runs_of(const mwl__checker *c, const mwl__m_entry *e, bool *known) {
+    if (mwl__contract_is(e->provider, "retry")) return attempts_of(c, e, known);
+    if (!mwl__contract_is(e->provider, "loop") || is_gated_off(c, &e->phase[MWL_ON_ENTRY]) ||
+        is_gated_off(c, &e->phase[MWL_ON_SUCCESS]))
+        return 1;
+    *known = false;
+    return 2;
 }
 
 static void check_policies(mwl__checker *c, const mwl__m_entry *e) {
@@ -97,31 +107,44 @@ static int64_t literal_ns(const mwl__checker *c, const mwl__node *n) {
 
 /* What is known about the entries around a place of the Flow. */
 typedef struct around {
-    const mwl__m_entry *retry; /* the nearest */
+    const mwl__m_entry *again; /* the nearest one that runs its inner scope again */
     double runs;
     bool known;
     int64_t bound_ns; /* the shortest Timeout, or -1 */
     const mwl__node *bound;
 } around;
 
+/* spec: conformance, tooling guidance: work amplification, one that runs again inside another. */
 static void say_nested(mwl__checker *c, const mwl__node *at, const around *a, double runs,
                        bool known) {
-    mwl__diag *d = mwl__node_report(
-        c->tree, at, MWL_DIAG_NESTED_RETRY,
-        known ? "with the Retry around it, up to %.0f runs of the innermost work"
-              : "with the Retry around it, %.0f or more runs of the innermost work",
-        runs);
-    mwl__diag_label(d, mwl__node_span(mwl__node_get(a->retry->node, "provider")),
-                    "the Retry around it");
-    mwl__diag_note(d, "attempts multiply; retry at one level and let the other pass failures on");
+    const char *outer = mwl__contract_is(a->again->provider, "loop") ? "Loop" : "Retry";
+    mwl__diag *d =
+        known ? mwl__node_report(c->tree, at, MWL_DIAG_NESTED_RETRY,
+                                 "with the %s around it, up to %.0f runs of the innermost work",
+                                 outer, runs)
+              : mwl__node_report(c->tree, at, MWL_DIAG_NESTED_RETRY,
+                                 "with the %s around it, the runs of the innermost work multiply",
+                                 outer);
+    mwl__diag_label(d, mwl__node_span(mwl__node_get(a->again->node, "provider")),
+                    "the %s around it", outer);
+    mwl__diag_note(d, known ? "attempts multiply; retry at one level and let the other pass "
+                              "failures on"
+                            : "each run of the outer one begins the runs of the inner one anew; "
+                              "limit both, and their product");
 }
 
-static void pass_retry(mwl__checker *c, const mwl__m_entry *e, around *a) {
+static void pass_again(mwl__checker *c, const mwl__m_entry *e, around *a) {
     double runs = runs_of(c, e, &a->known);
     if (runs <= 1) return;
-    if (a->retry) say_nested(c, mwl__node_get(e->node, "provider"), a, a->runs * runs, a->known);
+    if (a->again) say_nested(c, mwl__node_get(e->node, "provider"), a, a->runs * runs, a->known);
     a->runs *= runs;
-    a->retry = e;
+    a->again = e;
+}
+
+/* Warns of a wait before the first retry that a Timeout around the Retry never lets end. */
+static void check_backoff(mwl__checker *c, const mwl__m_entry *e, const around *a) {
+    bool known;
+    if (attempts_of(c, e, &known) <= 1) return;
     const mwl__node *list = mwl__node_get(e->phase[MWL_ON_ENTRY].with, "policies");
     for (const mwl__node *p = list ? mwl__node_first(list) : NULL; p && a->bound; p = p->next) {
         const mwl__node *wait = mwl__node_get(mwl__node_get(p, "backoff"), "initial");
@@ -155,7 +178,8 @@ static void pass_stack(mwl__checker *c, mwl__m_entry *const *stack, uint32_t n, 
     for (uint32_t i = 0; i < n; i++) {
         const mwl__m_entry *e = stack[i];
         check_policies(c, e);
-        if (mwl__contract_is(e->provider, "retry")) pass_retry(c, e, a);
+        pass_again(c, e, a);
+        if (mwl__contract_is(e->provider, "retry")) check_backoff(c, e, a);
         if (mwl__contract_is(e->provider, "timeout")) pass_timeout(c, e, a);
         for (int k = 0; k < 4; k++) { /* a cleanup's stack is separate from the stack around it */
             around own = {.runs = 1, .known = true, .bound_ns = -1};
@@ -175,11 +199,12 @@ static void check_flow(mwl__checker *c, mwl__flow *f) {
         const mwl__m_step *s = f->m.steps[i];
         around a = flow;
         pass_stack(c, s->stack, s->n_stack, &a);
+        if (a.runs > f->runs) f->runs = a.runs, f->runs_known = a.known;
         for (uint32_t k = 0; k < s->n_calls; k++) {
             const mwl__flow *to = s->calls[k]->flow ? mwl__flow_of(s->calls[k]->flow) : NULL;
             double inner = to ? to->runs : 1;
             bool known = a.known && (!to || to->runs_known);
-            if (inner > 1 && a.retry)
+            if (inner > 1 && a.again)
                 say_nested(c,
                            mwl__node_key_is(s->calls[k]->node, "flow")
                                ? s->calls[k]->node

@@ -561,10 +561,11 @@ MWL_X(803, UNREACHABLE_STEP, "unreachable-step", WARNING, "No path leads to a St
       "From the entrypoint, along every `next`, clause and `catch`, this Step is never\n"
       "reached. Remove it, or route to it.")
 
-MWL_X(804, NESTED_RETRY, "nested-retry", WARNING, "A Retry runs inside another Retry",
-      "Attempts multiply: three inside five are up to fifteen runs of the innermost work,\n"
-      "and one more layer multiplies again. Retry at one level, and let the other pass\n"
-      "failures on.\n\n"
+MWL_X(804, NESTED_RETRY, "nested-retry", WARNING, "A Retry or a Loop inside another",
+      "Runs multiply: three attempts inside five are up to fifteen runs of the innermost\n"
+      "work, and one more layer multiplies again. A Loop counts as a Retry does. Retry at\n"
+      "one level, and let the other pass failures on. Where a Loop is meant to run an inner\n"
+      "Retry again, limit the runs of both.\n\n"
       "    Flow middleware: Retry, 5 attempts\n"
       "      Step middleware: Retry, 3 attempts      up to 15 calls")
 
