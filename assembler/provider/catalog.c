@@ -139,9 +139,11 @@ static void judge_prefix(judge *j, const mwl__node *n) {
     const char *s = n->as.text;
     bool good = n->count > 0 && mwl__is_upper(s[0]);
     for (uint32_t i = 1; good && i < n->count; i++) good = mwl__is_alnum(s[i]);
-    j->out->code_prefix = s;
-    j->out->code_prefix_len = n->count;
-    if (good) return;
+    if (good) {
+        j->out->code_prefix = s;
+        j->out->code_prefix_len = n->count;
+        return;
+    }
     j->wrong = true;
     mwl__node_report(j->tree, n, BAD_DOCUMENT,
                      "'codePrefix' is a capital letter and then letters and digits");
@@ -167,11 +169,37 @@ static bool is_code(const char *s, size_t len, bool open) {
     }
 }
 
+/* spec: providers, the failure catalog: Provider.<Kind>.<codePrefix>.<Code>; a catalog declares its
+ * provider's slice of the codes. */
+static void judge_owner(judge *j, const mwl__node *c) {
+    const mwl__contract *k = j->out;
+    if (!k->code_prefix) return; /* its own mistake was reported */
+    mwl__buf own = mwl__buf_make(j->tree->sink->arena.alloc);
+    mwl__buf_puts(&own, k->is_middleware ? "Provider.Middleware." : "Provider.Call.");
+    mwl__buf_put(&own, k->code_prefix, k->code_prefix_len);
+    mwl__buf_putc(&own, '.');
+    if (!own.failed && (c->count <= own.len || memcmp(c->as.text, own.data, own.len) != 0)) {
+        j->wrong = true;
+        mwl__diag *d =
+            mwl__node_report(j->tree, c, BAD_DOCUMENT, "a code of this provider begins with '%.*s'",
+                             (int)own.len, own.data);
+        const char *rest = c->as.text; /* behind Provider, the kind and the prefix */
+        for (unsigned dots = 0; dots < 3; rest++) dots += *rest == '.';
+        mwl__buf_put(&own, rest, (size_t)(c->as.text + c->count - rest));
+        mwl__diag_help(d, "did you mean '%.*s'?", (int)own.len, own.data);
+        if (!own.failed) mwl__diag_fix_string(d, mwl__node_span(c), own.data, own.len);
+    }
+    if (own.failed) j->tree->sink->status = MWL_E_NOMEM;
+    mwl__buf_free(&own);
+}
+
 static void judge_codes(judge *j, const mwl__node *list, bool open) {
     for (const mwl__node *c = list ? mwl__node_first(list) : NULL; c; c = c->next) {
-        bool good = c->kind == MWL_NODE_STRING &&
-                    (is_code(c->as.text, c->count, open) || (open && mwl__node_is(c, "*")));
-        if (good) continue;
+        if (open && mwl__node_is(c, "*")) continue;
+        if (c->kind == MWL_NODE_STRING && is_code(c->as.text, c->count, open)) {
+            judge_owner(j, c);
+            continue;
+        }
         j->wrong = true;
         mwl__node_report(j->tree, c, BAD_DOCUMENT,
                          open
@@ -348,6 +376,7 @@ static bool judge_document(mwl__tree *tree, mwl__contract *out, mwl__uri *uri) {
     return !j.wrong;
 }
 
+/* spec: providers, reserved namespaces. */
 static bool judge_namespace(mwl__tree *tree, const mwl__uri *uri) {
     const mwl__node *n = mwl__node_get(tree->root, "uri");
     bool own = uri->ns_len == 3 && memcmp(uri->ns, "mwl", 3) == 0;
@@ -449,13 +478,9 @@ mwl_status mwl__catalog_judge(const mwl__catalog *c, mwl__source *source, mwl__d
     mwl_status status = mwl__contract_read(&contract, &tree, c->alloc, source, sink, true);
     const mwl__node *n = status == MWL_OK ? mwl__node_get(tree.root, "uri") : NULL;
     mwl__uri uri;
-    if (n && mwl__uri_parse(n->as.text, n->count, &uri) == MWL__URI_OK && uri.ns_len == 3 &&
-        memcmp(uri.ns, "mwl", 3) == 0 && !find(c, n->as.text, n->count)) {
-        uint32_t at = (uint32_t)(uri.ns - n->as.text);
-        mwl__node_report_text(&tree, n, at, at + 3, MWL_DIAG_RESERVED_NAMESPACE,
-                              "the namespace 'mwl' holds the language's own providers");
+    if (n && !find(c, n->as.text, n->count) &&
+        mwl__uri_parse(n->as.text, n->count, &uri) == MWL__URI_OK && !judge_namespace(&tree, &uri))
         status = sink->status < 0 ? sink->status : MWL_E_REJECTED;
-    }
     mwl__contract_free(&contract);
     mwl__tree_free(&tree);
     return status;
