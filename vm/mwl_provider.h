@@ -200,9 +200,11 @@ MWL_API mwl_run *mwl_call_run(mwl_call *call);
  * and writes nothing, if the run does not wait for this call any more. */
 MWL_API bool mwl_call_place(const mwl_call *call, mwl_place *out);
 /* Writes an id of the call to out, with a NUL, cut to cap bytes: "EXECUTION/STEP", or
- * "EXECUTION/STEP/INDEX" in a Gather. It is the same each time a Retry of the Step makes the call
- * again, and no other Step of the run has it. Returns its length, or 0 if the run does not wait for
- * this call any more. */
+ * "EXECUTION/STEP/INDEX" in a Gather, and more after that for another round of a Loop and for the
+ * call of a phase (a cleanup). It is the same each time a Retry of the Step makes the call again,
+ * and no other call of the run has it: a call of a phase has its own id in each attempt. What the
+ * call sends may differ from attempt to attempt; see mwl_call_key(). Returns its length, or 0 if
+ * the run does not wait for this call any more. */
 MWL_API size_t mwl_call_id(const mwl_call *call, char *out, size_t cap);
 /* Returns a random number from 0 to below 1, made from the run's seed; 0 if the run does not wait
  * for this call any more. */

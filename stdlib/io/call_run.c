@@ -129,18 +129,30 @@ static void invalid(mwl_call *call, const char *path, const char *text) {
     mwl__io_fail(call, PREFIX ".InvalidDefinition", false, details, "%s cannot be run", path);
 }
 
+/* EXECUTION/NUMBER: the keys of its calls begin with its id, so that the id must be this call's
+ * alone. Returns NULL if out of memory; given. */
+static char *id_of(mwl_call *call) {
+    mwl_value key = mwl_call_key(call);
+    char *id = mwl_is_absent(key) ? NULL : strdup(mwl_as_text(key, NULL));
+    mwl_value_drop(mwl_call_heap(call), key);
+    char *dot = id ? strrchr(id, '.') : NULL;
+    if (dot) *dot = '/';
+    return id;
+}
+
 static mwl_status start_run(call_run *c, mwl_io *io, mwl_error *error) {
     mwl_call *call = c->job.op.call;
     mwl_value args = mwl_call_arguments(call), input = mwl__io_arg(args, "input");
-    char id[200];
-    size_t n = mwl_call_id(call, id, sizeof id);
-    const mwl_start start = {.id = n ? id : NULL,
+    char *id = id_of(call);
+    const mwl_start start = {.id = id,
                              .input = mwl_is_absent(input) ? mwl_call_input(call) : input,
                              .arguments = mwl__io_arg(args, "arguments"),
                              .seed = 1 + (uint64_t)(mwl_call_random(call) * 0x1p53),
                              .done = on_done,
                              .done_ctx = c};
-    return mwl_run_start(mwl__io_vm(io), c->program, &start, &c->run, error);
+    mwl_status status = mwl_run_start(mwl__io_vm(io), c->program, &start, &c->run, error);
+    free(id);
+    return status;
 }
 
 static void fail_start(call_run *c, mwl_status status, const char *message) {

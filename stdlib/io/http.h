@@ -2,6 +2,7 @@
  *
  *   call_http.c      the provider: start, cancel, redirects, the end
  *   http_request.c   from arguments to a request
+ *   http_key.c       the idempotency key of a request
  *   http_target.c    where a request may go: URLs, the policy, addresses, proxies
  *   http_loop.c      libcurl's multi interface on the loop
  *   http_reply.c     from a response to a value, metadata or a failure */
@@ -68,6 +69,18 @@ bool mwl__http_prepare(mwl__http_request *r, mwl_call *call);
 bool mwl__http_set_options(mwl__http_request *r, mwl_call *call);
 /* Changes the request as a redirect with this status asks. */
 void mwl__http_redirect(mwl__http_request *r, long status, bool other_origin);
+
+/* Adds a header. Returns NULL, or what is wrong. */
+const char *mwl__http_add_header(mwl__http_request *r, const char *name, size_t n,
+                                 const char *value, size_t len);
+/* Returns whether the line is that header. */
+bool mwl__http_is_header(const char *line, const char *name);
+
+/* ---- http_key.c */
+
+/* Adds the header Idempotency-Key that the parameter asks for, if it does. The request is complete
+ * but for that. Returns NULL, or what is wrong. */
+const char *mwl__http_add_key(mwl__http_request *r, mwl_call *call, mwl_value wanted);
 
 /* ---- http_target.c */
 

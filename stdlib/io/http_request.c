@@ -98,17 +98,19 @@ static bool is_token(const char *text, size_t len) {
     return len > 0;
 }
 
-static bool has_header(const mwl__http_request *r, const char *name) {
+bool mwl__http_is_header(const char *line, const char *name) {
     size_t n = strlen(name);
+    return strncasecmp(line, name, n) == 0 && (line[n] == ':' || line[n] == ';');
+}
+
+static bool has_header(const mwl__http_request *r, const char *name) {
     for (const struct curl_slist *h = r->headers; h; h = h->next)
-        if (strncasecmp(h->data, name, n) == 0 && (h->data[n] == ':' || h->data[n] == ';'))
-            return true;
+        if (mwl__http_is_header(h->data, name)) return true;
     return false;
 }
 
-/* Returns NULL, or what is wrong. */
-static const char *add_header(mwl__http_request *r, const char *name, size_t n, const char *value,
-                              size_t len) {
+const char *mwl__http_add_header(mwl__http_request *r, const char *name, size_t n,
+                                 const char *value, size_t len) {
     if (!is_token(name, n)) return "a name of a header is not valid";
     for (size_t i = 0; i < len; i++)
         if (value[i] == '\r' || value[i] == '\n' || value[i] == '\0')
@@ -135,27 +137,15 @@ static const char *add_headers(mwl__http_request *r, mwl_value headers) {
             mwl_value one =
                 mwl_value_kind(value) == MWL_KIND_ARRAY ? mwl_array_at(value, k) : value;
             const char *text = mwl_as_text(one, &len);
-            wrong = add_header(r, name, n, text, len);
+            wrong = mwl__http_add_header(r, name, n, text, len);
         }
     }
     return wrong;
 }
 
 static const char *add_default(mwl__http_request *r, const char *name, const char *value) {
-    return has_header(r, name) ? NULL : add_header(r, name, strlen(name), value, strlen(value));
-}
-
-static const char *add_key(mwl__http_request *r, mwl_call *call, mwl_value wanted) {
-    char id[300];
-    size_t len;
-    const char *text = mwl_as_text(wanted, &len);
-    if (mwl_value_kind(wanted) == MWL_KIND_BOOL && mwl_as_bool(wanted)) {
-        len = mwl_call_id(call, id, sizeof id);
-        text = id;
-    }
-    if (!text) return NULL;
-    r->idempotent = true;
-    return add_header(r, "Idempotency-Key", 15, text, len);
+    return has_header(r, name) ? NULL
+                               : mwl__http_add_header(r, name, strlen(name), value, strlen(value));
 }
 
 /* ---- the body -------------------------------------------------------------------------------- */
@@ -234,8 +224,8 @@ static const char *take_arguments(mwl__http_request *r, mwl_call *call) {
     for (size_t i = 0; i < 2; i++)
         if (mwl__io_has_nul(mwl__io_arg(args, texts[i]))) return "the url or the method has a NUL";
     const char *wrong = add_headers(r, mwl__io_arg(args, "headers"));
-    if (!wrong) wrong = add_key(r, call, mwl__io_arg(args, "idempotencyKey"));
     if (!wrong) wrong = make_body(r, call);
+    if (!wrong) wrong = mwl__http_add_key(r, call, mwl__io_arg(args, "idempotencyKey"));
     if (!wrong) wrong = add_default(r, "User-Agent", "mwlvm/" MWL_VERSION);
     if (!wrong) wrong = add_default(r, "Accept", "*/*");
     return wrong ? wrong : take_tls(r, mwl__io_arg(args, "tls"));
@@ -329,17 +319,13 @@ bool mwl__http_set_options(mwl__http_request *r, mwl_call *call) {
 
 /* ---- redirects ------------------------------------------------------------------------------- */
 
-static bool is_header(const char *line, const char *name) {
-    size_t n = strlen(name);
-    return strncasecmp(line, name, n) == 0 && (line[n] == ':' || line[n] == ';');
-}
-
 /* Takes headers off the list: those about the body, or those that only the first host may see, also
  * every one with a secret text in it. */
 static void drop_headers(mwl__http_request *r, const char *const *names, bool secrets) {
     for (struct curl_slist **at = &r->headers; *at;) {
         bool found = secrets && mwl__io_has_secret(r->job.op.io, (*at)->data, strlen((*at)->data));
-        for (size_t i = 0; names[i] && !found; i++) found = is_header((*at)->data, names[i]);
+        for (size_t i = 0; names[i] && !found; i++)
+            found = mwl__http_is_header((*at)->data, names[i]);
         if (!found) {
             at = &(*at)->next;
             continue;
@@ -352,8 +338,9 @@ static void drop_headers(mwl__http_request *r, const char *const *names, bool se
 }
 
 void mwl__http_redirect(mwl__http_request *r, long status, bool other_origin) {
+    /* the key is that of the request with its body */
     static const char *const of_body[] = {"Content-Type", "Content-Length", "Content-Encoding",
-                                          NULL};
+                                          "Idempotency-Key", NULL};
     static const char *const secret[] = {"Authorization", "Cookie", "Proxy-Authorization",
                                          "Idempotency-Key", NULL};
     bool post = strcmp(r->method, "POST") == 0;

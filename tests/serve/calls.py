@@ -82,6 +82,27 @@ class Calls(Case):
         got = self.get("/v1/runs/x/result?wait=60").json
         self.assertEqual((got["type"], got["code"], got["message"]), ("error", "Provider.Call.Count.Odd", "odd"))
 
+    def test_each_attempt_and_each_cleanup_has_its_own_key(self):
+        self.serve("--remote", URI)
+        retry = {"provider": "mwl:provider.middleware/mwl/retry/v1",
+                 "onEntry": {"with": {"policies": [{"match": {"codes": ["*"]}, "attempts": 2}]}}}
+        release = {"provider": "mwl:provider.middleware/mwl/finally/v1",
+                   "onAlways": {"with": {"call": {"provider": URI, "with": {"how": "release"}}}}}
+        self.put("count", flow({"a": {"action": "Call", "call": {"provider": URI, "with": {"how": "charge"}},
+                                      "middleware": [retry, release], "next": "end"}}))
+        self.start("x")
+        seen, wrong = [], {"failure": {"code": "Provider.Call.Count.Odd", "message": "odd"}}
+        for answer in (wrong, {"value": 0}, {"value": 1}, {"value": 0}):
+            if len(seen) == 2:  # a call that is open keeps its key through a crash
+                self.until(lambda: any(w.get("key", w.get("name")) == "x.3" for w in self.get("/v1/waits").lines))
+                self.stop(signal.SIGKILL)
+                self.serve("--remote", URI)
+            call = self.get(TAKE + "&wait=30&lease=60").json
+            seen.append((call["key"], call["call"]["arguments"]["how"]))
+            self.post(f"/v1/calls/{call['key']}/result", answer, status=204)
+        self.assertEqual(seen, [("x.1", "charge"), ("x.2", "release"), ("x.3", "charge"), ("x.4", "release")])
+        self.assertEqual(self.get("/v1/runs/x/result?wait=60").json["value"], 1)
+
     def test_calls_and_answers_outlive_the_server(self):
         self.begin()
         for run in ("x", "y"):

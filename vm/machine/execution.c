@@ -520,14 +520,35 @@ bool mwl_call_place(const mwl_call *c, mwl_place *out) {
     mwl__run_place(mwl__program_of(c->frame), c->frame->flow, c->frame->step, out);
     return true;
 }
+/* Adds a text and a number to an id that is cut to cap bytes. Returns the length of the whole. */
+static size_t add_to_id(char *out, size_t cap, size_t at, const char *text, uint64_t n) {
+    size_t left = at < cap ? cap - at : 0;
+    int len = snprintf(left ? out + at : NULL, left, "%s%llu", text, (unsigned long long)n);
+    return at + (len > 0 ? (size_t)len : 0);
+}
+/* The entry runs its scope again after a failure only (Retry): what it runs is one call. */
+static bool only_retries(const mwl__entry *e) {
+    return !e->provider->act[MWL_ON_SUCCESS] && !e->provider->carries;
+}
+/* Two calls of a Step differ in the run of an entry that both are in, or in the phase that makes
+ * them; e->runs and the index of the call say which. */
 size_t mwl_call_id(const mwl_call *c, char *out, size_t cap) {
-    if (!c->frame) return 0;
-    const mwl__gather *g = mwl__gather_of(c->frame);
-    unsigned long long step = c->frame->step_id + 1;
-    const char *run = mwl_run_id(c->frame->run);
-    int n = c->slot && g ? snprintf(out, cap, "%s/%llu/%td", run, step, c->slot - g->slots)
-                         : snprintf(out, cap, "%s/%llu", run, step);
-    return n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1;
+    const mwl__frame *f = c->frame;
+    if (!f) return 0;
+    const mwl__gather *g = mwl__gather_of(f);
+    bool of_phase = false;
+    size_t n = (size_t)snprintf(out, cap, "%s", mwl_run_id(f->run));
+    n = add_to_id(out, cap, n, "/", f->step_id + 1);
+    if (c->slot && g) n = add_to_id(out, cap, n, "/", (uint64_t)(c->slot - g->slots));
+    for (const mwl__entry *e = f->entries; e; e = e->outer)
+        of_phase |= (e->state & MWL_ENTRY_STRUCTURAL) != 0;
+    for (const mwl__entry *e = f->entries; e; e = e->outer) {
+        if (e->runs < 2 || (only_retries(e) && !of_phase)) continue;
+        n = add_to_id(out, cap, n, "/", e->rank - f->entries_around);
+        n = add_to_id(out, cap, n, ":", e->runs);
+    }
+    if (of_phase && f->record) n = add_to_id(out, cap, n, "/call-", f->record->ix);
+    return n < cap ? n : cap ? cap - 1 : 0;
 }
 double mwl_call_random(mwl_call *c) { return c->frame ? mwl__random_unit(&c->frame->run->rng) : 0; }
 mwl_vm *mwl_call_vm(const mwl_call *c) { return c->vm; }
