@@ -74,6 +74,14 @@ class Documents(unittest.TestCase):
             done = subprocess.run([MWLVM, "check", "--provider", path], capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stdout), (0, ""), name)
 
+    def test_one_with_a_mistake_is_not_valid(self):
+        _, _, document = next(documents())
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+            json.dump({**document, "uri": "mwl:nothing"}, f)
+            f.flush()
+            done = subprocess.run([MWLVM, "check", "--provider", f.name], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 3, done)
+
     def test_each_is_in_the_list(self):
         text = open(os.path.join(FOLDER, "providers.h")).read()
         calls, middleware = text.split("#define MWL__IO_MIDDLEWARE(X)")

@@ -240,14 +240,18 @@ class Stopping(Exec):
     def test_ctrl_c_at_any_stage_leaves_nothing(self):
         text = f"trap '' TERM INT; echo $$ >> {self.path('pids')}; while :; do sleep 0.05; done"
         definition = self.definition(call("exec", {"argv": ["sh", "-c", text], "grace": "PT0.1S"}))
-        for delay in (0.0, 0.01, 0.03, 0.1, 0.3):
+        for delay in (0.0, 0.01, 0.03, 0.1, None):  # None: when the last program runs
             child = subprocess.Popen(self.command(definition, ALL), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                      stderr=subprocess.DEVNULL, cwd=self.folder)
-            time.sleep(delay)
+            if delay is None:
+                self.wait_for("pids")
+            else:
+                time.sleep(delay)
             child.send_signal(signal.SIGINT)
-            child.wait(30)
-        if os.path.exists(self.path("pids")):
-            self.all_gone(self.wait_for("pids"))
+            self.assertEqual(child.wait(30), -signal.SIGINT)
+            self.all_gone(self.wait_for("pids") if os.path.exists(self.path("pids")) else [])
+            if os.path.exists(self.path("pids")):
+                os.remove(self.path("pids"))
 
     def test_retry_runs_it_again(self):
         text = f"echo x >> {self.path('count')}; test $(wc -l < {self.path('count')}) = 3"

@@ -84,6 +84,7 @@ class Secrets(Case):
         run = self.run_flow(flow(steps, "read"), "--allow-env=TOKEN", "--trace=full", env={**os.environ, "TOKEN": key})
         self.assertEqual(run.status, 0, run)
         self.assertNotIn("MIIBVgIBADAN", run.err)
+        self.assertIn('"message":"[secret]"', run.err)
 
     def test_a_long_message_is_not_cut_inside_a_secret(self):
         """The URL is longer than any buffer, and the secret at every place of it."""
@@ -181,9 +182,11 @@ class Redact(Case):
     def test_a_recorded_case_can_be_replayed(self):
         with Server() as server:
             content = self.definition(self.definition_of(server))
-            self.run_flow(content, server.allow(), "--record", "record.test.json", input=self.INPUT)
+            run = self.run_flow(content, server.allow(), "--record", "record.test.json", input=self.INPUT)
+        self.assertEqual(run.status, 1, run)
         done = subprocess.run([MWLVM, "test", self.path("record.test.json")], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("1 passed, 0 failed", done.stdout)
 
     def test_many_runs(self):
         with Server() as server:
