@@ -12,6 +12,7 @@
 #include "tools/base/options.h"
 #include "tools/base/term.h"
 #include "tools/test/test_case.h"
+#include "vm/base/suggest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -24,8 +25,9 @@
 
 struct job {
     const char *flow, *input, *arguments, *answers, *write_case, *replay;
-    struct word_list args, documents, invariants, allow;
-    bool no_cancel, no_merge;
+    struct word_list args, documents, invariants, at_end, allow;
+    bool no_cancel, no_merge, all;
+    enum finding_rank deny; /* findings of this rank and those before it give status 1 */
     struct budget budget;
     struct limits limits;
 
@@ -65,7 +67,20 @@ static int take_allow(void *base, const char *word) {
     for (int i = 0; i < FINDING_KINDS; i++)
         if (strcmp(word, finding_kind_name((enum finding_kind)i)) == 0)
             return word_list_add(&((struct job *)base)->allow, word);
+    const char *names[FINDING_KINDS], *near;
+    for (int i = 0; i < FINDING_KINDS; i++) names[i] = finding_kind_name((enum finding_kind)i);
+    near = mwl__suggest_among(word, strlen(word), names, FINDING_KINDS);
+    if (near) return cmd_usage("there is no finding '%s'; did you mean '%s'?", word, near);
     return cmd_usage("there is no finding '%s'; --help lists them", word);
+}
+
+static int take_deny(void *base, const char *word) {
+    for (int i = RANK_WARNING; i < FINDING_RANKS; i++)
+        if (strcmp(word, finding_rank_name((enum finding_rank)i)) == 0) {
+            ((struct job *)base)->deny = (enum finding_rank)i;
+            return CMD_OK;
+        }
+    return cmd_usage("--deny needs warning or note, not '%s'", word);
 }
 
 static const struct option options[] = {
@@ -79,14 +94,21 @@ static const struct option options[] = {
     {"--provider", OPTION_LIST, AT(documents), "FILE",
      "a provider definition document; may be repeated", NULL},
     {"--invariant", OPTION_LIST, AT(invariants), "CEL",
-     "what must hold after every Step and at the end; it sees vars, step, flow, ended,\n"
-     "result, and calls('STEP OR URI'): how often that was called; may be repeated",
+     "what must hold after every Step and at the end; it sees vars, step, failure, flow,\n"
+     "result and ended; calls('NAME'), succeeded('NAME'), failed('NAME'): how often, of a\n"
+     "Step, Flow/Step or URI; before('NAME', 'NAME'); may be repeated",
      NULL},
+    {"--invariant-end", OPTION_LIST, AT(at_end), "CEL",
+     "what must hold at the end of every run; may be repeated", NULL},
     {"--no-cancel", OPTION_FLAG, AT(no_cancel), "", "do not try cancellations from outside", NULL},
     {"--no-merge", OPTION_FLAG, AT(no_merge), "",
      "visit equal states again: slow; the Results must be the same", NULL},
     {"--allow", OPTION_CALL, 0, "KIND", "do not report findings of this kind; may be repeated",
      take_allow},
+    {"--deny", OPTION_CALL, 0, "RANK", "warning or note: exit with status 1 for these too",
+     take_deny},
+    {"--all", OPTION_FLAG, AT(all), "",
+     "each finding by itself, not one for each Step and kind; and the notes", NULL},
     {"--max-states", OPTION_CALL, 0, "N", "300000 unless given", take_states},
     {"--max-time", OPTION_CALL, 0, "DURATION", "of the search; PT60S unless given", take_time},
     {"--max-virtual-time", OPTION_CALL, 0, "DURATION", "of one run; P366D unless given",
@@ -111,10 +133,11 @@ static const char head[] =
     "           --provider tools/examples/testing/pay.provider.json\n\n";
 
 static const char foot[] =
-    "\nFindings: invariant, uncaught, fault, cleanup-fails, cleanup-skipped, never-ends, unbounded,\n"
-    "limit, unreached, attempts.\n\n"
-    "Exit status: 0 no findings; 1 findings; 2 wrong usage, or a file that cannot be read or\n"
-    "written; 3 rejected; 6 no findings, but the budget was used up, or out of memory.\n";
+    "\nErrors: invariant, fault, cleanup-fails, cleanup-skipped, never-ends, limit, unreached, attempts.\n"
+    "Warnings: unbounded; uncaught, of a Step that catches other failures. Notes: uncaught, of other\n"
+    "Steps.\n\n"
+    "Exit status: 0 no errors; 1 errors, or what --deny names; 2 wrong usage, or a file that cannot be\n"
+    "read or written; 3 rejected; 6 no errors, but the budget was used up, or out of memory.\n";
 
 static int operand(void *ctx, const char *word) {
     struct job *j = ctx;
@@ -176,8 +199,11 @@ static int make_watch(struct job *j) {
     }
     j->search.observer = &j->observer;
     for (size_t i = 0; i < j->invariants.count; i++)
-        if (observer_invariant(&j->observer, j->invariants.words[i], why, sizeof why) != MWL_OK)
+        if (observer_invariant(&j->observer, j->invariants.words[i], false, why, sizeof why) != 0)
             return cmd_usage("--invariant '%s': %s", j->invariants.words[i], why);
+    for (size_t i = 0; i < j->at_end.count; i++)
+        if (observer_invariant(&j->observer, j->at_end.words[i], true, why, sizeof why) != MWL_OK)
+            return cmd_usage("--invariant-end '%s': %s", j->at_end.words[i], why);
     mwl_vm_trace(j->search.vm, observer_event, &j->observer);
     j->search.menus = menus_new(&j->testable, j->search.heap, j->answers_value);
     return j->search.menus ? CMD_OK : CMD_LIMIT;
@@ -235,7 +261,7 @@ static int write_cases(struct job *j, const struct explore_report *r) {
     }
     for (size_t i = 0; i < j->observer.n_findings && status == CMD_OK; i++) {
         const struct finding *f = &j->observer.findings[i];
-        if (explore_report_shows(r, f) && (f->edge != MWL_NONE || f->state != MWL_NONE))
+        if (explore_report_shows(r, i) && (f->edge != MWL_NONE || f->state != MWL_NONE))
             status = write_case(j, f, ++n);
     }
     return status;
@@ -264,8 +290,11 @@ static int explore(struct job *j) {
                                                 (double)(to.tv_nsec - from.tv_nsec) / 1e9,
                                      .allow = j->allow.words,
                                      .n_allow = j->allow.count,
+                                     .all = j->all || j->deny == RANK_NOTE,
                                      .colour = term_colour(STDOUT_FILENO)};
-    size_t n = explore_report(&r);
+    size_t shown[FINDING_RANKS], n = 0;
+    explore_report(&r, shown);
+    for (int rank = 0; rank <= (int)j->deny; rank++) n += shown[rank];
     int answer = n ? CMD_FAILED : j->search.stopped || j->search.n_too_long ? CMD_LIMIT : CMD_OK;
     if (j->write_case) {
         int written = write_cases(j, &r);
@@ -312,6 +341,7 @@ int cmd_explore(int argc, char **argv) {
     word_list_free(&j.args);
     word_list_free(&j.documents);
     word_list_free(&j.invariants);
+    word_list_free(&j.at_end);
     word_list_free(&j.allow);
     return status;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """mistakes.py MWLVM: `mwlvm explore` finds the mistake planted in each Flow of tests/explore/mistakes,
-and nothing in its corrected twin.
+and no error and no warning in its corrected twin.
 
-mistakes/NAME/: mistake.json, fixed.json, and expect.json: the kind and a part of the text of the
+mistakes/NAME/: mistake.json, fixed.json, and expect.json: the kind, the rank and a part of the text of the
 finding, the providers' documents, the input and further options. The way to a finding, written as a
 case, must lead to the same end in `mwlvm test`.
 """
@@ -41,15 +41,19 @@ def one(name):
     with tempfile.TemporaryDirectory() as cases:
         status, out = explore(os.path.join(folder, "mistake.json"), expect, "--write-case", cases)
         found = [line for line in out.splitlines()
-                 if f": {expect['finding']}: " in line and expect["text"] in line]
-        check(status == 1 and found and "; complete" in out, f"{name}: not found:\n{out}")
+                 if f": {expect['rank']}: {expect['finding']}: " in line and expect["text"] in line]
+        check(found and "; complete" in out, f"{name}: not found:\n{out}")
+        # an error gives status 1; a warning alone does only if it is denied
+        check(status == (1 if expect["rank"] == "error" else 0), f"{name}: status {status}:\n{out}")
+        denied = explore(os.path.join(folder, "mistake.json"), expect, "--deny", "warning")[0]
+        check(denied == 1, f"{name}: status {denied} with --deny warning")
         tested = subprocess.run([MWLVM, "test", cases], capture_output=True, text=True)
         # a run that waits for ever has no Result to compare
         waits = tested.stdout.count("never comes")
         check(os.listdir(cases) == [] or f"{waits} failed" in tested.stdout,
               f"{name}: a written case has another end:\n{tested.stdout}")
     status, out = explore(os.path.join(folder, "fixed.json"), expect)
-    check(status == 0 and "No findings." in out and "; complete" in out,
+    check(status == 0 and "\nNo findings.\n" in out and "; complete" in out,
           f"{name}: something in the corrected twin:\n{out}")
 
 
@@ -92,6 +96,54 @@ def merging(name, twin):
         check(kinds[0] == kinds[1], f"{name}: other findings without merging:\n{whole}\n{once}")
 
 
+def grouping():
+    """One finding for each Step and kind; --all shows each, and says no less."""
+    folder = os.path.join(HERE, "mistakes", "10-a-cleanup-that-hides-a-failure")
+    expect = json.load(open(os.path.join(folder, "expect.json")))
+    flow = os.path.join(folder, "mistake.json")
+    few, each = explore(flow, expect)[1], explore(flow, expect, "--all")[1]
+    groups = [int(n) for n in re.findall(r"\(and (\d+) more here; --all shows each\)", few)]
+    kinds = len(re.findall(r": (?:error|warning): ", few))
+    check(groups and kinds + sum(groups) == len(re.findall(r": (?:error|warning): ", each)),
+          f"groups do not add up:\n{few}\n{each}")
+    check(kinds == len(set(re.findall(r"^(\S+): (?:error|warning): ([a-z-]+): ", few, re.M))),
+          f"two findings of one place and kind:\n{few}")
+
+
+def vocabulary():
+    """Invariants read the roots of the language, count what happened, and refuse other names."""
+    folder = os.path.join(HERE, "mistakes", "01-retry-repeats-a-payment")
+    expect = dict(json.load(open(os.path.join(folder, "expect.json"))), options=[])
+    flow = os.path.join(folder, "mistake.json")
+    for option, text, holds in (
+            ("--invariant", "has(step.name) && flow.name == ''", True),
+            ("--invariant", "step.name == 'charge'", False),
+            ("--invariant", "ended == (result != null)", True),
+            ("--invariant", "calls('charge') == succeeded('charge') + failed('charge') || ended", True),
+            ("--invariant", "succeeded('charge') <= 1", True),
+            ("--invariant", "failed('charge') < 2", False),
+            ("--invariant", "before('charge', 'mwl:provider.call/acme/pay/v1')", True),
+            ("--invariant-end", "result.type != 'success' || succeeded('charge') == 1", True),
+            ("--invariant-end", "ended && has(step.name)", True),
+            ("--invariant-end", "succeeded('charge') == 1", False)):
+        status, out = explore(flow, expect, option, text)
+        check(status == (0 if holds else 1) and ("error: invariant" in out) != holds,
+              f"{option} {text}: {status}\n{out}")
+    for text, why in (("calls('chrage') <= 1", "has no Step 'chrage'; did you mean 'charge'?"),
+                      ("succeeded('Order/charge') == 0", "has no Step 'Order/charge'"),
+                      ("before('charge', 'refnud')", "has no Step 'refnud'"),
+                      ("failed('mwl:provider.call/acme/pay/v2') == 0", "has no provider"),
+                      ("calls(vars.x) == 0", "written out"),
+                      ("clals('charge') == 0", "clals"),
+                      ("var.x == 1", "var")):
+        for option in ("--invariant", "--invariant-end"):
+            status, out = explore(flow, expect, option, text)
+            check(status == 2 and why in out, f"{option} {text}: {status}, not refused:\n{out}")
+    for options, why in ((["--allow", "unbuonded"], "did you mean 'unbounded'?"), (["--deny", "warnings"], "--deny")):
+        status, out = explore(flow, expect, *options)
+        check(status == 2 and why in out, f"{options}: {status}\n{out}")
+
+
 names = sorted(os.listdir(os.path.join(HERE, "mistakes")))
 for name in names:
     one(name)
@@ -99,5 +151,7 @@ for name in names:
     bounds(name, "fixed")
     merging(name, "mistake")
     merging(name, "fixed")
+grouping()
+vocabulary()
 print(f"{len(names)} mistakes and their twins, {failures} failed")
 sys.exit(1 if failures or len(names) < 10 else 0)

@@ -34,7 +34,7 @@ set(MWL_TEST_OF_test_cel_deduce tools/lsp/cel_deduce.c tools/lsp/cel_type.c)
 set(MWL_TEST_OF_test_cron tools/serve/cron.c)
 set(MWL_TEST_OF_test_events tools/show/events.c tools/show/events_open.c)
 set(MWL_TEST_OF_test_function_words tools/words/function_words.c)
-set(MWL_TEST_OF_test_scripted tools/host/answers.c tools/host/answers_read.c tools/host/expr.c)
+set(MWL_TEST_OF_test_scripted tools/host/answers.c tools/host/answers_read.c tools/host/expr.c tools/host/names.c)
 
 file(GLOB MWL_TEST_SOURCES CONFIGURE_DEPENDS tests/unit/test_*.c tests/api/test_*.c)
 if(EMSCRIPTEN) # there are no threads, no stacks and no signals; tools/cross.sh says so too
@@ -316,6 +316,9 @@ if(Python3_FOUND) # `mwlvm test`
   add_test(NAME explore_mistakes COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/mistakes.py
            $<TARGET_FILE:mwlvm>)
   mwl_test_setup(explore_mistakes)
+  add_test(NAME case_names COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/case_names.py
+           $<TARGET_FILE:mwlvm>)
+  mwl_test_setup(case_names)
   add_test(NAME testing_pages COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/pages.py
            $<TARGET_FILE:mwlvm> tools/TESTING.md README.md)
   mwl_test_setup(testing_pages)

@@ -1,9 +1,12 @@
 /* observer.c: see observer.h. */
 #include "observer.h"
 
+#include "tools/host/names.h"
 #include "tools/test/coverage.h"
+#include "vm/machine/context.h"
 #include "vm/machine/state.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +17,19 @@ const char *finding_kind_name(enum finding_kind kind) {
         "invariant",  "uncaught",  "fault", "cleanup-fails", "cleanup-skipped",
         "never-ends", "unbounded", "limit", "unreached",     "attempts"};
     return names[kind];
+}
+
+const char *finding_rank_name(enum finding_rank rank) {
+    static const char *const names[FINDING_RANKS] = {"error", "warning", "note"};
+    return names[rank];
+}
+
+/* A failure that leaves a Step uncaught may be meant. It is probably not if the Step catches other
+ * failures: then this one was forgotten. */
+static enum finding_rank rank_of(const struct observer *w, enum finding_kind kind, uint32_t step) {
+    if (kind == FINDING_UNBOUNDED) return RANK_WARNING;
+    if (kind != FINDING_UNCAUGHT) return RANK_ERROR;
+    return w->search->program->tables.steps[step].n_catch ? RANK_WARNING : RANK_NOTE;
 }
 
 /* ---- noting ---------------------------------------------------------------------------------- */
@@ -57,7 +73,10 @@ void observer_note(struct observer *w, enum finding_kind kind, uint32_t step, ui
         return;
     }
     struct finding *f = &w->findings[at];
-    f->n++;
+    if (f->n++ == 0) {
+        f->rank = rank_of(w, kind, step);
+        f->step = step;
+    }
     if (!f->line && step != MWL_NONE) {
         mwl__where where = {0, 0, 0, 0};
         mwl__program_where(w->search->program, w->search->program->tables.steps[step].pc, 0,
@@ -73,18 +92,50 @@ void observer_note(struct observer *w, enum finding_kind kind, uint32_t step, ui
 
 static _Thread_local const struct observer *current; /* whose invariants are being evaluated */
 
-static mwl_value count_of(mwl_fn *fn, const mwl_value *args, size_t n_args) {
-    const char *name =
-        mwl_value_kind(args[0]) == MWL_KIND_STRING ? mwl_as_text(args[0], NULL) : NULL;
-    (void)n_args;
-    if (!name || !current) return mwl_fn_no_overload(fn);
-    for (size_t i = 0; i < current->n_names; i++)
-        if (strcmp(current->names[i], name) == 0) return mwl_int((int64_t)current->counts[i]);
-    return mwl_fn_fail(fn, "calls() needs a name that is written out: calls('refund')");
+static const char *const count_names[COUNT_KINDS] = {"calls", "succeeded", "failed", "before"};
+
+static const uint32_t *find_count(enum count_kind kind, const char *name, const char *other) {
+    for (size_t i = 0; current && i < current->n_counters; i++) {
+        const struct counter *c = &current->counters[i];
+        if (c->kind == kind && strcmp(c->name, name) == 0 && strcmp(c->other, other) == 0)
+            return &current->counts[i];
+    }
+    return NULL;
 }
 
+static mwl_value count_of(mwl_fn *fn, enum count_kind kind, const mwl_value *args, size_t n_args) {
+    const char *texts[2] = {"", ""};
+    for (size_t i = 0; i < n_args; i++) {
+        if (mwl_value_kind(args[i]) != MWL_KIND_STRING) return mwl_fn_no_overload(fn);
+        texts[i] = mwl_as_text(args[i], NULL);
+    }
+    const uint32_t *n = find_count(kind, texts[0], texts[1]);
+    if (!n) return mwl_fn_fail(fn, "a name must be written out, as in calls('refund')");
+    return kind == COUNT_BEFORE ? mwl_bool(*n != BEFORE_OTHER) : mwl_int((int64_t)*n);
+}
+
+static mwl_value fn_calls(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    return count_of(fn, COUNT_CALLS, args, n_args);
+}
+
+static mwl_value fn_succeeded(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    return count_of(fn, COUNT_SUCCEEDED, args, n_args);
+}
+
+static mwl_value fn_failed(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    return count_of(fn, COUNT_FAILED, args, n_args);
+}
+
+static mwl_value fn_before(mwl_fn *fn, const mwl_value *args, size_t n_args) {
+    return count_of(fn, COUNT_BEFORE, args, n_args);
+}
+
+#define COUNTS (MWL_FN_GLOBAL | MWL_FN_IMPURE)
 static const mwl_function_def functions[] = {
-    {"calls", count_of, 1, 1, MWL_FN_GLOBAL | MWL_FN_IMPURE, "calls(string) -> int"}};
+    {"calls", fn_calls, 1, 1, COUNTS, "calls(string) -> int"},
+    {"succeeded", fn_succeeded, 1, 1, COUNTS, "succeeded(string) -> int"},
+    {"failed", fn_failed, 1, 1, COUNTS, "failed(string) -> int"},
+    {"before", fn_before, 2, 2, COUNTS, "before(string, string) -> bool"}};
 
 /* Whether a catch clause takes every failure: its only pattern is `*`. */
 static bool takes_all(const mwl_program *p, uint32_t step, uint32_t clause) {
@@ -115,6 +166,7 @@ static void find_always(struct observer *w) {
 bool observer_init(struct observer *w, struct search *s) {
     memset(w, 0, sizeof *w);
     w->search = s;
+    for (size_t i = 0; i < sizeof w->last / sizeof *w->last; i++) w->last[i] = mwl_null();
     w->coverage = coverage_new(s->program);
     w->most_runs = calloc(s->program->tables.n_entries + 1, sizeof *w->most_runs);
     w->hits = w->coverage ? calloc(w->coverage->n_items + 1, sizeof *w->hits) : NULL;
@@ -122,17 +174,22 @@ bool observer_init(struct observer *w, struct search *s) {
     expr_env_init(&w->env, s->heap);
     if (!w->coverage || !w->most_runs || !w->hits || !w->always) return false;
     find_always(w);
-    return expr_env_functions(&w->env, functions, 1) == MWL_OK;
+    return expr_env_functions(&w->env, functions, sizeof functions / sizeof *functions) == MWL_OK;
 }
 
 void observer_free(struct observer *w) {
     for (size_t i = 0; i < w->n_findings; i++) free(w->findings[i].text);
     for (size_t i = 0; i < w->n_invariants; i++) expr_free(&w->invariants[i].expr);
-    for (size_t i = 0; i < w->n_names; i++) free(w->names[i]);
+    for (size_t i = 0; i < w->n_counters; i++) {
+        free(w->counters[i].name);
+        free(w->counters[i].other);
+    }
+    for (size_t i = 0; i < sizeof w->last / sizeof *w->last; i++)
+        mwl_value_drop(w->search->heap, w->last[i]);
     free(w->findings);
     free(w->occurrences);
     free(w->invariants);
-    free(w->names);
+    free(w->counters);
     free(w->counts);
     free(w->kept_counts);
     free(w->kept_spoiled);
@@ -145,70 +202,142 @@ void observer_free(struct observer *w) {
 
 /* ---- invariants ------------------------------------------------------------------------------ */
 
-enum { ROOT_VARS, ROOT_STEP, ROOT_FLOW, ROOT_ENDED, ROOT_RESULT, N_ROOTS };
-static const char *const root_names[N_ROOTS] = {"vars", "step", "flow", "ended", "result"};
+enum { ROOT_VARS, ROOT_STEP, ROOT_FAILURE, ROOT_FLOW, ROOT_RESULT, ROOT_ENDED, N_ROOTS };
+static const char *const root_names[N_ROOTS] = {"vars", "step",   "failure",
+                                                "flow", "result", "ended"};
 
-/* The names in calls('...'): what is counted is part of a state, so it must be known before. */
-static bool add_names(struct observer *w, const char *text) {
-    for (const char *at = text; (at = strstr(at, "calls(")) != NULL;) {
-        at += 6;
-        const char *quote = at + strspn(at, " "), *end;
-        if (*quote != '\'' && *quote != '"') continue;
-        end = strchr(quote + 1, *quote);
-        if (!end) continue;
-        char **names = realloc(w->names, (w->n_names + 1) * sizeof *names);
-        if (names) w->names = names;
-        uint32_t *counts = realloc(w->counts, (w->n_names + 1) * sizeof *counts);
-        if (counts) w->counts = counts;
-        char *name = strndup(quote + 1, (size_t)(end - quote - 1));
-        if (!names || !counts || !name) {
-            free(name);
-            return false;
-        }
-        w->counts[w->n_names] = 0;
-        w->names[w->n_names++] = name;
-    }
-    return true;
+/* A name in quotes at *at, given; moves *at behind it. NULL: there is none. */
+static char *read_name(const char **at) {
+    const char *quote = *at + strspn(*at, " \t\n"), *end;
+    if (*quote != '\'' && *quote != '"') return NULL;
+    end = strchr(quote + 1, *quote);
+    if (!end) return NULL;
+    *at = end + 1;
+    return strndup(quote + 1, (size_t)(end - quote - 1));
 }
 
-mwl_status observer_invariant(struct observer *w, const char *text, char *why, size_t size) {
+static mwl_status add_counter(struct observer *w, enum count_kind kind, char *take_name,
+                              char *take_other) {
+    struct counter *counters = realloc(w->counters, (w->n_counters + 1) * sizeof *counters);
+    if (counters) w->counters = counters;
+    uint32_t *counts = realloc(w->counts, (w->n_counters + 1) * sizeof *counts);
+    if (counts) w->counts = counts;
+    if (!counters || !counts) {
+        free(take_name);
+        free(take_other);
+        return MWL_E_NOMEM;
+    }
+    w->counts[w->n_counters] = 0;
+    w->counters[w->n_counters++] = (struct counter){kind, take_name, take_other};
+    return MWL_OK;
+}
+
+/* What one use counts, from the text behind its "(". */
+static mwl_status read_counter(struct observer *w, enum count_kind kind, const char *at, char *why,
+                               size_t size) {
+    char *name = read_name(&at), *other = NULL;
+    if (name && kind == COUNT_BEFORE) {
+        at += strspn(at, " \t\n");
+        if (*at++ == ',') other = read_name(&at);
+    } else if (name) {
+        other = strdup("");
+    }
+    mwl_status status = MWL_E_REJECTED;
+    if (!name || !other)
+        snprintf(why, size, "%s() needs %s written out, as in %s", count_names[kind],
+                 kind == COUNT_BEFORE ? "two names" : "a name",
+                 kind == COUNT_BEFORE ? "before('hold', 'commit')" : "calls('refund')");
+    else if (names_check(w->search->program, NAMES_STEP | NAMES_URI, name, why, size) &&
+             (!*other || names_check(w->search->program, NAMES_STEP | NAMES_URI, other, why, size)))
+        return add_counter(w, kind, name, other);
+    free(name);
+    free(other);
+    return status;
+}
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
+
+/* What is counted is part of a state, so it must be known before the search begins. */
+static mwl_status add_counters(struct observer *w, const char *text, char *why, size_t size) {
+    for (int kind = 0; kind < COUNT_KINDS; kind++) {
+        size_t len = strlen(count_names[kind]);
+        for (const char *at = text; (at = strstr(at, count_names[kind])) != NULL; at += len) {
+            const char *open = at + len + strspn(at + len, " ");
+            if (*open != '(' || (at > text && is_word(at[-1]))) continue;
+            mwl_status status = read_counter(w, (enum count_kind)kind, open + 1, why, size);
+            if (status != MWL_OK) return status;
+        }
+    }
+    return MWL_OK;
+}
+
+mwl_status observer_invariant(struct observer *w, const char *text, bool at_end, char *why,
+                              size_t size) {
     struct invariant *grown = realloc(w->invariants, (w->n_invariants + 1) * sizeof *grown);
     if (!grown) return MWL_E_NOMEM;
     w->invariants = grown;
     struct invariant *i = &w->invariants[w->n_invariants];
     i->text = text;
+    i->at_end = at_end;
     mwl_status status =
         expr_compile(&w->env, text, strlen(text), root_names, N_ROOTS, &i->expr, why, size);
     if (status != MWL_OK) return status;
     w->n_invariants++;
-    return add_names(w, text) ? MWL_OK : MWL_E_NOMEM;
+    return add_counters(w, text, why, size);
 }
 
-static void check_invariants(struct observer *w, mwl_value vars, const char *flow, const char *step,
-                             uint32_t step_ix, mwl_value result) {
-    if (!w->n_invariants) return;
+/* The root `step` as the language has it; null outside a Step. */
+static mwl_value step_root(mwl__frame *f) {
+    mwl__exec x;
+    if (f->step == MWL_NONE) return mwl_null();
+    memset(&x, 0, sizeof x); /* only these two are read */
+    x.frame = f;
+    x.heap = mwl__heap_of(f);
+    mwl_value v = mwl__context_load(&x, MWL_BASE_STEP);
+    return mwl_is_absent(v) ? mwl_null() : mwl__own(v);
+}
+
+static void set(struct observer *w, int root, mwl_value take) {
+    mwl_value_drop(w->search->heap, w->last[root]);
+    w->last[root] = take;
+}
+
+static mwl_value kept(mwl_value v) { return mwl_is_absent(v) ? mwl_null() : mwl_value_keep(v); }
+
+/* Notes what the roots are in this frame; `vars` is lent. */
+static void look(struct observer *w, mwl__frame *f, mwl_value vars, const char *flow) {
     mwl_heap *h = w->search->heap;
-    mwl_value roots[N_ROOTS] = {vars, mwl_string(h, step, strlen(step)),
-                                mwl_string(h, flow, strlen(flow)), mwl_bool(!mwl_is_absent(result)),
-                                result};
+    set(w, ROOT_VARS, kept(vars));
+    set(w, ROOT_STEP, step_root(f));
+    set(w, ROOT_FAILURE, kept(mwl__failure_of(f)));
+    set(w, ROOT_FLOW,
+        mwl_object_set(h, mwl_object(h, 1), "name", 4, mwl_string(h, flow, strlen(flow))));
+}
+
+static void check_invariants(struct observer *w, uint32_t step_ix, mwl_value result) {
+    mwl_value roots[N_ROOTS];
+    bool ended = !mwl_is_absent(result);
+    memcpy(roots, w->last, sizeof w->last);
+    roots[ROOT_RESULT] = ended ? result : mwl_null();
+    roots[ROOT_ENDED] = mwl_bool(ended);
     current = w;
     for (size_t i = 0; i < w->n_invariants; i++) {
         char why[200] = "";
+        if (w->invariants[i].at_end && !ended) continue;
         if (expr_holds(&w->env, &w->invariants[i].expr, roots, N_ROOTS, why, sizeof why)) continue;
-        observer_note(w, FINDING_INVARIANT, step_ix, w->edge, MWL_NONE,
-                      "the invariant does not hold: %s%s%s", w->invariants[i].text,
+        observer_note(w, FINDING_INVARIANT, step_ix, w->edge, MWL_NONE, "the invariant %s: %s%s%s",
+                      *why ? "cannot be evaluated" : "does not hold", w->invariants[i].text,
                       *why ? ": " : "", why);
     }
     current = NULL;
-    mwl_value_drop(h, roots[ROOT_STEP]);
-    mwl_value_drop(h, roots[ROOT_FLOW]);
 }
 
-void observer_begin(struct observer *w, uint32_t from, uint32_t edge) {
+void observer_begin(struct observer *w, uint32_t from, uint32_t edge, const mwl_run *run) {
     w->edge = edge;
+    if (w->n_invariants && run && run->root) look(w, run->root, run->root->vars, "");
     if (from >= w->cap_kept) return; /* the first one: all zero */
-    for (size_t i = 0; i < w->n_names; i++)
-        w->counts[i] = w->kept_counts[(size_t)from * w->n_names + i];
+    for (size_t i = 0; i < w->n_counters; i++)
+        w->counts[i] = w->kept_counts[(size_t)from * w->n_counters + i];
     w->spoiled = w->kept_spoiled[from];
 }
 
@@ -219,31 +348,42 @@ void observer_keep(struct observer *w, uint32_t state) {
         uint64_t *spoiled = realloc(w->kept_spoiled, cap * sizeof *spoiled);
         if (spoiled) w->kept_spoiled = spoiled;
         uint32_t *counts =
-            w->n_names ? realloc(w->kept_counts, cap * w->n_names * sizeof *counts) : NULL;
+            w->n_counters ? realloc(w->kept_counts, cap * w->n_counters * sizeof *counts) : NULL;
         if (counts) w->kept_counts = counts;
-        if (!spoiled || (w->n_names && !counts)) {
+        if (!spoiled || (w->n_counters && !counts)) {
             w->failed = true;
             return;
         }
         w->cap_kept = cap;
     }
     w->kept_spoiled[state] = w->spoiled;
-    for (size_t i = 0; i < w->n_names; i++)
-        w->kept_counts[(size_t)state * w->n_names + i] = w->counts[i];
+    for (size_t i = 0; i < w->n_counters; i++)
+        w->kept_counts[(size_t)state * w->n_counters + i] = w->counts[i];
 }
 
 void observer_add_counts(struct observer *w, mwl__fingerprint *print) {
-    for (size_t i = 0; i < w->n_names; i++) mwl__fingerprint_add(print, w->counts[i]);
+    for (size_t i = 0; i < w->n_counters; i++) mwl__fingerprint_add(print, w->counts[i]);
+}
+
+/* Counts what happened to a call of this Step and provider. */
+static void count(struct observer *w, enum count_kind kind, const char *flow, const char *step,
+                  const char *uri) {
+    for (size_t i = 0; i < w->n_counters; i++) {
+        const struct counter *c = &w->counters[i];
+        bool first = names_step(c->name, flow, step) || strcmp(c->name, uri) == 0;
+        if (c->kind == kind) w->counts[i] += first;
+        if (kind != COUNT_CALLS || c->kind != COUNT_BEFORE || w->counts[i] != BEFORE_NONE) continue;
+        bool other = names_step(c->other, flow, step) || strcmp(c->other, uri) == 0;
+        w->counts[i] = first ? BEFORE_FIRST : other ? BEFORE_OTHER : BEFORE_NONE;
+    }
 }
 
 void observer_call(struct observer *w, mwl_call *call) {
-    if (w->called) w->called(w->called_ctx, call);
-    if (!w->n_names) return;
     mwl_place at = {"", "", 0, 0};
+    if (w->called) w->called(w->called_ctx, call);
+    if (!w->n_counters) return;
     mwl_call_place(call, &at);
-    for (size_t i = 0; i < w->n_names; i++)
-        w->counts[i] +=
-            strcmp(w->names[i], at.step) == 0 || strcmp(w->names[i], call->provider->uri) == 0;
+    count(w, COUNT_CALLS, at.flow, at.step, call->provider->uri);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -329,6 +469,16 @@ static void on_entry_event(struct observer *w, const mwl__frame *f, const mwl_tr
     }
 }
 
+/* What a Step of a called Flow shows is looked at now; the end of the run sees the root Flow. */
+static void step_ended(struct observer *w, mwl__frame *f, const mwl_trace_event *event) {
+    mwl_value root[ROOT_RESULT];
+    bool called = f->parent != NULL;
+    for (int i = 0; called && i < ROOT_RESULT; i++) root[i] = mwl_value_keep(w->last[i]);
+    look(w, f, event->vars, event->flow);
+    check_invariants(w, f->step, mwl_absent());
+    for (int i = 0; called && i < ROOT_RESULT; i++) set(w, i, root[i]);
+}
+
 void observer_event(void *ctx, const mwl_trace_event *event) {
     struct observer *w = ctx;
     const mwl__frame *f = (const mwl__frame *)(uintptr_t)event->frame;
@@ -339,9 +489,16 @@ void observer_event(void *ctx, const mwl_trace_event *event) {
     case MWL_TRACE_ENTRY_EXITED: on_entry_event(w, f, event); break;
     case MWL_TRACE_INTERRUPTED: check_interrupted(w, f); break;
     case MWL_TRACE_CAUGHT: check_fault(w, f, event->value); break;
+    case MWL_TRACE_CALL_DISPATCHED: /* a provider is counted when it is started: observer_call */
+        if (!*event->provider) count(w, COUNT_CALLS, event->flow, event->step, "");
+        break;
+    case MWL_TRACE_CALL_ACCEPTED:
+        count(w, event->failed ? COUNT_FAILED : COUNT_SUCCEEDED, event->flow, event->step,
+              event->provider);
+        break;
     case MWL_TRACE_STEP_EXITED:
         if (event->failed) check_fault(w, f, event->value);
-        check_invariants(w, event->vars, event->flow, event->step, f->step, mwl_absent());
+        if (w->n_invariants) step_ended(w, (mwl__frame *)(uintptr_t)event->frame, event);
         break;
     default: break;
     }
@@ -352,6 +509,6 @@ void observer_end(struct observer *w, mwl_run *run) {
     if (mwl_run_why(run) < 0)
         observer_note(w, FINDING_LIMIT, MWL_NONE, w->edge, MWL_NONE,
                       "a limit of the machine ends the run: %s", mwl_status_text(mwl_run_why(run)));
-    else
-        check_invariants(w, mwl_absent(), "", "", MWL_NONE, result);
+    else if (w->n_invariants)
+        check_invariants(w, MWL_NONE, result);
 }

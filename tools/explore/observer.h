@@ -24,8 +24,15 @@ enum finding_kind {
 };
 const char *finding_kind_name(enum finding_kind kind); /* "uncaught", ... */
 
+/* How much a finding matters. An error is a mistake of the definition. A warning may be one. A note
+ * is a failure that simply leaves the Flow: it is a Result, and listed there. */
+enum finding_rank { RANK_ERROR, RANK_WARNING, RANK_NOTE, FINDING_RANKS };
+const char *finding_rank_name(enum finding_rank rank); /* "error", ... */
+
 struct finding {
     enum finding_kind kind;
+    enum finding_rank rank;
+    uint32_t step; /* or MWL_NONE: of a Flow, of no Step */
     char *text;
     uint32_t line, column;
     uint64_t n;           /* occurrences */
@@ -40,7 +47,18 @@ struct occurrence {
 struct invariant {
     const char *text;
     struct expr expr;
+    bool at_end; /* checked at the end alone */
 };
+
+/* What invariants count on the way to a state: calls('NAME'), succeeded, failed; of before('X',
+ * 'Y'), which of the two was called first. A name is a Step, "Flow/Step" or a URI. */
+enum count_kind { COUNT_CALLS, COUNT_SUCCEEDED, COUNT_FAILED, COUNT_BEFORE, COUNT_KINDS };
+
+struct counter {
+    enum count_kind kind;
+    char *name, *other; /* other: of before() */
+};
+enum { BEFORE_NONE, BEFORE_FIRST, BEFORE_OTHER }; /* the counts of a before() */
 
 struct observer {
     struct search *search;
@@ -58,11 +76,12 @@ struct observer {
     struct expr_env env;
     struct invariant *invariants;
     size_t n_invariants;
-    char **names; /* that calls('...') is asked for */
-    size_t n_names;
-    uint32_t *counts;      /* by name, on the way to here */
+    mwl_value last[4]; /* what invariants read of the root Flow: vars, step, failure, flow */
+    struct counter *counters;
+    size_t n_counters;
+    uint32_t *counts;      /* by counter, on the way to here */
     uint64_t spoiled;      /* by entry rank: a failed cleanup was in flight already */
-    uint32_t *kept_counts; /* by state * n_names */
+    uint32_t *kept_counts; /* by state * n_counters */
     uint64_t *kept_spoiled;
     size_t cap_kept;
     void (*called)(void *ctx, mwl_call *call); /* for a replay, or NULL */
@@ -72,10 +91,13 @@ struct observer {
 /* Returns false if memory runs out. */
 bool observer_init(struct observer *w, struct search *s);
 void observer_free(struct observer *w);
-/* Adds an invariant. Returns MWL_OK, or a status and `why`. */
-mwl_status observer_invariant(struct observer *w, const char *text, char *why, size_t size);
+/* Adds an invariant, checked after every Step and at the end, or at the end alone. Returns MWL_OK,
+ * or a status and `why`: it does not compile, or names what the definition does not have. */
+mwl_status observer_invariant(struct observer *w, const char *text, bool at_end, char *why,
+                              size_t size);
 
-void observer_begin(struct observer *w, uint32_t from, uint32_t edge);
+/* A transition begins in this state, of which `run` is a copy; NULL: the first one. */
+void observer_begin(struct observer *w, uint32_t from, uint32_t edge, const mwl_run *run);
 void observer_call(struct observer *w, mwl_call *call);
 void observer_event(void *ctx, const mwl_trace_event *event); /* the listener */
 void observer_end(struct observer *w, mwl_run *run);

@@ -11,12 +11,14 @@ struct explore_report {
     double seconds;
     const char *const *allow; /* kinds of findings that are not reported */
     size_t n_allow;
+    bool all; /* each finding by itself, and the notes */
     bool colour;
 };
 
-/* Whether a finding is reported. */
-bool explore_report_shows(const struct explore_report *r, const struct finding *f);
-/* Prints it; returns how many findings were reported. */
-size_t explore_report(const struct explore_report *r);
+/* Whether finding i is reported by itself: it is not allowed, not a note that is only counted, and
+ * the nearest of those of its Step and kind. */
+bool explore_report_shows(const struct explore_report *r, size_t i);
+/* Prints it; counts what was reported, by rank. */
+void explore_report(const struct explore_report *r, size_t shown[FINDING_RANKS]);
 
 #endif

@@ -276,7 +276,7 @@ static bool make_choice(struct search *s, uint32_t from, const struct choice *c,
     if (last) s->states[from].frozen = NULL;
     mwl_instant now = s->states[from].now;
     if (!run) return false;
-    observer_begin(s->observer, from, (uint32_t)s->n_edges);
+    observer_begin(s->observer, from, (uint32_t)s->n_edges, run);
     if (search_step(s, run, &now, c)) return arrive(s, from, c, run);
     mwl_run_free(run);
     return false;
@@ -367,7 +367,7 @@ mwl_status search_run(struct search *s, const mwl_start *start_with, char *why, 
     uint32_t root = new_state(s, (mwl__fingerprint){0, 0}); /* before anything happens */
     if (root == MWL_NONE) return MWL_E_NOMEM;
     s->states[root].kind = STATE_EXPANDED;
-    observer_begin(s->observer, root, 0);
+    observer_begin(s->observer, root, 0, NULL);
     observer_keep(s->observer, root);
     mwl_status status = mwl_run_start(s->vm, s->program, start_with, &run, &error);
     if (status != MWL_OK) {

@@ -1,6 +1,8 @@
 /* expect.c: see expect.h. */
 #include "expect.h"
 
+#include "tools/host/names.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -79,12 +81,8 @@ static bool is_text(mwl_value v, const char *text) {
     return s && strcmp(s, text) == 0;
 }
 
-/* Is it this Step? As in answers, its name is enough; "Flow/Step" is more exact. */
 static bool is_step(mwl_value step, const char *name) {
-    const char *whole = mwl_value_kind(step) == MWL_KIND_STRING ? mwl_as_text(step, NULL) : "";
-    size_t len = strlen(name), all = strlen(whole);
-    if (all > len && whole[all - len - 1] != '/') return false;
-    return all >= len && strcmp(whole + all - len, name) == 0;
+    return mwl_value_kind(step) == MWL_KIND_STRING && names_whole(name, mwl_as_text(step, NULL));
 }
 
 /* The calls of a Step or a URI, given. */
@@ -186,8 +184,9 @@ static bool check_time(struct matcher *m, mwl_value expected, const struct outco
 }
 
 static bool ran(mwl_value steps, mwl_value name) {
-    for (size_t i = 0; i < mwl_count(steps); i++)
-        if (mwl_value_equal(mwl_array_at(steps, i), name)) return true;
+    const char *text = mwl_value_kind(name) == MWL_KIND_STRING ? mwl_as_text(name, NULL) : NULL;
+    for (size_t i = 0; text && i < mwl_count(steps); i++)
+        if (is_step(mwl_array_at(steps, i), text)) return true;
     return false;
 }
 
@@ -246,6 +245,16 @@ static bool check_member(struct matcher *m, const char *name, mwl_value v, const
                     "time, steps, vars, cel and trace");
 }
 
+/* A case that expects nothing expects a success. */
+static bool check_success(struct matcher *m, const struct outcome *o) {
+    if (!mwl_is_absent(member(o->result, "value"))) return true;
+    mwl__buf_puts(m->out, "  the case has no `expect`, so a success is expected; the Result is ");
+    match_put(m, o->result, 400);
+    mwl__buf_putc(m->out, '\n');
+    m->n_shown++;
+    return false;
+}
+
 bool expect_check(struct matcher *m, mwl_value expect, const struct outcome *o) {
     bool good = true, about_result = false;
     mwl_value key, value, calls = seen_calls(o->seen, false);
@@ -256,6 +265,7 @@ bool expect_check(struct matcher *m, mwl_value expect, const struct outcome *o) 
         good &= check_member(m, name, value, o, calls);
     }
     if (good && !about_result && mwl_is_absent(o->result)) good = no_result(m, o, "run");
+    if (mwl_is_absent(expect) && good) good = check_success(m, o);
     mwl_value_drop(m->heap, calls);
     return good;
 }

@@ -4,10 +4,12 @@
 #include "tools/host/answers.h"
 #include "tools/host/io_host.h"
 #include "tools/host/testable.h"
+#include "case_names.h"
 #include "control.h"
 #include "expect.h"
 #include "mwl_std.h"
 #include "programs.h"
+#include "vm/base/suggest.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -97,7 +99,12 @@ static bool read_case(struct running *r) {
     for (size_t i = 0; mwl_object_at(r->spec, i, &key, NULL); i++) {
         size_t k = 0, n = sizeof names / sizeof *names;
         while (k < n && strcmp(names[k], mwl_as_text(key, NULL)) != 0) k++;
-        if (k == n) return fail(r, mwl_as_text(key, NULL), "this is not a member of a case");
+        if (k < n) continue;
+        const char *name = mwl_as_text(key, NULL), *near;
+        near = mwl__suggest_among(name, strlen(name), names, n);
+        mwl__buf_printf(&r->out->text, "  %s: this is not a member of a case%s%s%s\n", name,
+                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        return false;
     }
     return mwl_value_kind(member(r, "definition")) == MWL_KIND_STRING ||
            fail(r, "definition", "the name of a file is wanted");
@@ -319,7 +326,8 @@ void test_run_case(const struct test_run *how, const struct test_case *c,
     clock_gettime(CLOCK_MONOTONIC, &from);
     bool good = mwl_heap_new(NULL, &r.reader) == MWL_OK;
     r.spec_heap = r.reader;
-    good = good && read_case(&r) && get_program(&r) && make_vm(&r);
+    good = good && read_case(&r) && get_program(&r);
+    good = good && case_names_check(r.program->testable.program, r.spec, &out->text) && make_vm(&r);
     if (good) {
         const char *ended = drive(&r);
         good = r.run ? judge(&r, ended) : false;
