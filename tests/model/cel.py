@@ -8,7 +8,7 @@ import math
 import re
 
 from values import (FREE, NS, Dur, Failed, Ts, UInt, canonical, data, duration_iso, duration_ns,
-                    duration_seconds, number_general, result_value, timestamp_ns, timestamp_text)
+                    duration_seconds, number_text, result_value, timestamp_ns, timestamp_text)
 
 
 class CelError(Exception):
@@ -512,7 +512,7 @@ def to_string(v):
     if k in ("int", "uint"):
         return str(int(v))
     if k == "double":
-        return number_general(v)
+        return number_text(v)
     if k == "timestamp":
         return timestamp_text(v.ns)
     if k == "duration":

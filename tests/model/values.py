@@ -391,24 +391,13 @@ def number_json(x):
     return f"{sign}{tail}e{'+' if e >= 0 else '-'}{abs(e)}"
 
 
-def number_general(x):
-    """Go's %g with the fewest digits: what string(double) answers."""
+def number_text(x):
+    """What string(double) returns: the JSON text, and words for what has none."""
     if math.isnan(x):
         return "NaN"
     if math.isinf(x):
-        return "Infinity" if x > 0 else "-Infinity"
-    sign = "-" if math.copysign(1, x) < 0 else ""
-    if x == 0:
-        return sign + "0"
-    ds, e = digits(abs(x))
-    if -4 <= e < 6:
-        if e < 0:
-            return sign + "0." + "0" * (-e - 1) + ds
-        if len(ds) <= e + 1:
-            return sign + ds + "0" * (e + 1 - len(ds))
-        return sign + ds[:e + 1] + "." + ds[e + 1:]
-    tail = ds[0] + ("." + ds[1:] if len(ds) > 1 else "")
-    return f"{sign}{tail}e{'+' if e >= 0 else '-'}{abs(e):02d}"
+        return "+Inf" if x > 0 else "-Inf"
+    return number_json(x)
 
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -238,7 +238,8 @@ mwl_value mwl_value_text(mwl_heap *heap, mwl_value v) {
     case MWL_KIND_UINT: return text(heap, buf, mwl__num_write_u64(v.as.u, buf));
     case MWL_KIND_NUMBER:
         if (isinf(v.as.d)) return text(heap, v.as.d > 0 ? "+Inf" : "-Inf", 4);
-        return text(heap, buf, mwl_number_text(v.as.d, MWL_NUMBER_GENERAL, -1, buf, sizeof buf));
+        if (isnan(v.as.d)) return text(heap, "NaN", 3);
+        return text(heap, buf, mwl__num_write(v.as.d, buf));
     case MWL_KIND_DURATION: return text(heap, buf, mwl__temporal_write_cel(v.as.i, buf));
     case MWL_KIND_TIMESTAMP:
         return text(heap, buf, mwl__temporal_write_instant((mwl__instant){v.as.i, v.aux}, buf));
