@@ -124,7 +124,7 @@ static mwl_status hold(void *ctx, const char *text, size_t len) {
     return n < len ? STOP : MWL_OK;
 }
 
-void json_out_within(FILE *to, mwl_heap *heap, mwl_value v, size_t most) {
+bool json_out_within(FILE *to, mwl_heap *heap, mwl_value v, size_t most) {
     enum { SHOWN = 200 };
     struct held h = {NULL, 0, most};
     mwl_status status = redact_json(heap, v, MWL_JSON_COMPACT, hold, &h);
@@ -139,4 +139,5 @@ void json_out_within(FILE *to, mwl_heap *heap, mwl_value v, size_t most) {
         fprintf(to, "{\"$type\":\"%s\"}", mwl_value_type(v));
     }
     free(h.text);
+    return status == MWL_OK;
 }

@@ -23,8 +23,8 @@ mwl_status json_out_value(const struct json_out *how, mwl_heap *heap, mwl_value 
 
 /* The value as JSON text of at most `most` bytes. If it is longer, a string with its first
  * characters stands for it; if it has no JSON form, {"$type": ...} does. So what is written is
- * always JSON. */
-void json_out_within(FILE *to, mwl_heap *heap, mwl_value v, size_t most);
+ * always JSON. Returns whether all of it was written. */
+bool json_out_within(FILE *to, mwl_heap *heap, mwl_value v, size_t most);
 /* A text as a JSON string. Bytes that are not UTF-8 become U+FFFD. */
 void json_out_text(FILE *to, const char *text);
 

@@ -1,6 +1,7 @@
 /* api_runs.c: runs: start, list, look at, answer, cancel. On the desk's thread. */
 #include "serve.h"
 
+#include "cut.h"
 #include "tools/durable/fits.h"
 #include "tools/durable/store.h"
 #include "endpoints.h"
@@ -22,6 +23,7 @@ enum {
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
+/* Without a Result: that may be long. */
 static void put_run(FILE *to, const mwl_store_row *row) {
     bool over = row->state == MWL_STORE_DONE || row->state == MWL_STORE_FAILED;
     put_text(to, "run", row->id, true);
@@ -35,16 +37,26 @@ static void put_run(FILE *to, const mwl_store_row *row) {
     put_count(to, "waits", row->n_waits);
     put_count(to, "messages", row->n_messages);
     put_count(to, "version", row->version);
-    if (over) put_json(to, "result", row->result);
     if (!over && row->result.at) put_text(to, "why", row->result.at, false);
 }
 
+static bool has_result(const mwl_store_row *row) {
+    return row->state == MWL_STORE_DONE || row->state == MWL_STORE_FAILED;
+}
+
+struct page {
+    struct cut cut;
+    bool results;
+};
+
 static bool see_row(void *ctx, const mwl_store_row *row) {
-    FILE *to = ((struct ask *)ctx)->out;
+    struct page *p = ctx;
+    FILE *to = p->cut.to;
     putc('{', to);
     put_run(to, row);
+    if (p->results && has_result(row)) cut_result(&p->cut, "result", row->result);
     fputs("}\n", to);
-    return true;
+    return ftell(to) < LIST_BYTES;
 }
 
 /* "open", or the names of states with commas; 0: wrong. */
@@ -67,40 +79,47 @@ static unsigned read_states(const char *words) {
     return all;
 }
 
+static bool is_set(struct ask *a, const char *name) {
+    const char *word = http_parameter(a->request, name);
+    return word && strcmp(word, "1") == 0;
+}
+
 void api_runs(struct ask *a, struct desk_tools *t) {
     const char *state = http_parameter(a->request, "state");
-    const char *after = http_parameter(a->request, "after");
-    const char *limit = http_parameter(a->request, "limit");
     const char *order = http_parameter(a->request, "order");
-    mwl_store_query query = {.name = http_parameter(a->request, "program"), .limit = LIST_USUAL};
+    struct page p = {.cut = cut_make(a->out, t->heap, false), .results = is_set(a, "results")};
+    mwl_store_query query = {.name = http_parameter(a->request, "program")};
+    uint64_t limit = LIST_USUAL, after = 0;
+    p.cut.all = 2 * LIST_BYTES; /* the page ends before: no Result is cut for those before it */
     if (query.name && !*query.name) query.name = NULL;
     if (state && *state && !(query.states = read_states(state))) {
         ask_problem(a, 400, "there is no state '%s'", state);
         return;
     }
-    if (after) query.after = strtoll(after, NULL, 10);
-    if (limit) query.limit = (size_t)strtoull(limit, NULL, 10);
-    if (query.limit == 0 || query.limit > LIST_MOST) query.limit = LIST_MOST;
+    if (!ask_count(a, "after", 0, &after) || !ask_count(a, "limit", 1, &limit)) return;
+    query.after = (int64_t)after;
+    query.limit = limit < LIST_MOST ? (size_t)limit : LIST_MOST;
     query.newest = order && strcmp(order, "newest") == 0;
     a->request->type = "application/x-ndjson";
-    mwl_status status = t->store->ops->list(t->store, &query, see_row, a);
+    mwl_status status = t->store->ops->list(t->store, &query, see_row, &p);
     if (status != MWL_OK) ask_refused(a, t, status);
 }
 
-static void put_wait(FILE *to, const char *run, const mwl_store_wait *wait) {
+static void put_wait(struct cut *c, const char *run, const mwl_store_wait *wait) {
+    FILE *to = c->to;
     putc('{', to);
     put_text(to, "run", run, true);
     put_text(to, "name", wait->name, false);
     put_count(to, "number", wait->number);
     put_time(to, "since", wait->since_wall_ns);
     if (wait->provider && *wait->provider) put_text(to, "provider", wait->provider, false);
-    put_json(to, "question", wait->question);
+    cut_json(c, "question", wait->question);
     putc('}', to);
 }
 
 /* A piece of the open waits: they are in the order of their runs and numbers. */
 struct piece {
-    FILE *to;
+    struct cut cut;
     const char *after; /* RUN.NUMBER; NULL: from the first on */
     size_t run_len;    /* of `after` */
     uint64_t number;
@@ -113,18 +132,18 @@ static bool see_line_wait(void *ctx, const char *run, const mwl_store_wait *wait
     bool same = p->after && strlen(run) == p->run_len && strncmp(run, p->after, p->run_len) == 0;
     if (same) p->found = true;
     if (!p->found || (same && wait->number <= p->number)) return true;
-    put_wait(p->to, run, wait);
-    putc('\n', p->to);
-    return --p->left > 0 && ftell(p->to) < LIST_BYTES;
+    put_wait(&p->cut, run, wait);
+    putc('\n', p->cut.to);
+    return --p->left > 0 && ftell(p->cut.to) < LIST_BYTES;
 }
 
 void api_waits(struct ask *a, struct desk_tools *t) {
     const char *after = http_parameter(a->request, "after");
-    const char *limit = http_parameter(a->request, "limit"),
-               *dot = after ? strrchr(after, '.') : NULL;
-    struct piece p = {.to = a->out, .after = after, .left = LIST_MOST, .found = !after};
-    if (limit) p.left = (size_t)strtoull(limit, NULL, 10);
-    if (p.left == 0 || p.left > LIST_MOST) p.left = LIST_MOST;
+    const char *dot = after ? strrchr(after, '.') : NULL;
+    uint64_t limit = LIST_MOST;
+    struct piece p = {.cut = cut_make(a->out, t->heap, true), .after = after, .found = !after};
+    if (!ask_count(a, "limit", 1, &limit)) return;
+    p.left = limit < LIST_MOST ? (size_t)limit : LIST_MOST;
     if (after && !dot) {
         ask_problem(a, 400, "`after` is RUN.NUMBER, of the last wait that came");
         return;
@@ -144,12 +163,13 @@ void api_waits(struct ask *a, struct desk_tools *t) {
 
 struct found {
     struct ask *ask;
+    struct cut *cut; /* the run is written with it; NULL: it is only found */
     int64_t seq;
     mwl_store_state state;
     uint8_t program[16];
     void *bytes;
     size_t size;
-    bool there, full;
+    bool there;
 };
 
 static bool see_found(void *ctx, const mwl_store_row *row) {
@@ -162,13 +182,14 @@ static bool see_found(void *ctx, const mwl_store_row *row) {
         memcpy(f->bytes, row->bytes, row->size);
         f->size = row->size;
     }
-    if (!f->full) return false;
+    if (!f->cut) return false;
     char id[33];
     put_hex(row->program, id);
     putc('{', f->ask->out);
     put_run(f->ask->out, row);
     put_text(f->ask->out, "programId", id, false);
-    put_json(f->ask->out, "start", row->start);
+    if (has_result(row)) cut_result(f->cut, "result", row->result);
+    cut_json(f->cut, "start", row->start);
     return false;
 }
 
@@ -215,34 +236,80 @@ static mwl_value look_inside(struct desk_tools *t, const struct found *f) {
     return value;
 }
 
-static void put_inside(struct ask *a, struct desk_tools *t, const struct found *f) {
-    mwl_value all = look_inside(t, f);
-    if (mwl_is_absent(all)) return;
-    mwl_heap *heap = mwl_vm_heap(t->vm->vm);
-    const struct json_out how = {a->out, MWL_JSON_COMPACT, false, 0};
-    put_name(a->out, "frames", false);
-    (void)json_out(&how, heap, mwl_object_get(all, "frames", 6));
-    put_name(a->out, "calls", false);
-    (void)json_out(&how, heap, mwl_object_get(all, "calls", 5));
-    mwl_value_drop(heap, all);
+/* The members of an object, each cut; those of `vars` one by one. */
+static void put_members(struct cut *c, mwl_value object) {
+    mwl_value key, value;
+    putc('{', c->to);
+    for (size_t i = 0; mwl_object_at(object, i, &key, &value) && cut_has_room(c); i++) {
+        const char *name = mwl_as_text(key, NULL);
+        if (i) putc(',', c->to);
+        cut_value(c, key);
+        putc(':', c->to);
+        if (strcmp(name, "vars") == 0 && mwl_value_kind(value) == MWL_KIND_OBJECT)
+            put_members(c, value);
+        else
+            cut_value(c, value);
+    }
+    putc('}', c->to);
 }
 
+static void put_objects(struct cut *c, mwl_value all, const char *name) {
+    mwl_value list = mwl_object_get(all, name, strlen(name));
+    put_name(c->to, name, false);
+    putc('[', c->to);
+    for (size_t i = 0; i < mwl_count(list) && cut_has_room(c); i++) {
+        if (i) putc(',', c->to);
+        put_members(c, mwl_array_at(list, i));
+    }
+    putc(']', c->to);
+}
+
+static void put_inside(struct cut *c, struct desk_tools *t, const struct found *f) {
+    mwl_value all = look_inside(t, f);
+    if (mwl_is_absent(all)) return;
+    mwl_heap *heap = c->heap;
+    c->heap = mwl_vm_heap(t->vm->vm);
+    put_objects(c, all, "frames");
+    put_objects(c, all, "calls");
+    mwl_value_drop(c->heap, all);
+    c->heap = heap;
+}
+
+/* With full=1 a run comes whole or not at all. */
+static void end_run(struct ask *a, const struct cut *c) {
+    if (c->any && is_set(a, "full")) {
+        ask_problem(a, 413, "the run has more than %zu MiB: ask without `full`, or for its result",
+                    c->all >> 20);
+        return;
+    }
+    if (c->any) fputs(",\"cut\":true", a->out);
+    fputs("}\n", a->out);
+}
+
+struct open_waits {
+    struct cut *cut;
+    size_t n;
+};
+
 static bool see_open_wait(void *ctx, const char *run, const mwl_store_wait *wait) {
-    struct ask *a = ctx;
-    if (a->after++) putc(',', a->out);
-    put_wait(a->out, run, wait);
+    struct open_waits *o = ctx;
+    if (!cut_has_room(o->cut)) return false;
+    if (o->n++) putc(',', o->cut->to);
+    put_wait(o->cut, run, wait);
     return true;
 }
 
 void api_run(struct ask *a, struct desk_tools *t) {
-    struct found f = {.full = true};
+    struct cut c = cut_make(a->out, t->heap, is_set(a, "full"));
+    struct found f = {.cut = &c};
+    struct open_waits open = {&c, 0};
     if (find(a, t, a->words[0], &f, true)) {
         fputs(",\"open\":[", a->out);
-        mwl_status status = t->store->ops->waits(t->store, f.seq, see_open_wait, a);
+        mwl_status status = t->store->ops->waits(t->store, f.seq, see_open_wait, &open);
         putc(']', a->out);
         if (f.bytes && (f.state < MWL_STORE_DONE || f.state == MWL_STORE_STUCK))
-            put_inside(a, t, &f);
-        fputs("}\n", a->out);
+            put_inside(&c, t, &f);
+        end_run(a, &c);
         if (status != MWL_OK) ask_refused(a, t, status);
     }
     free(f.bytes);
@@ -259,8 +326,9 @@ void api_snapshot(struct ask *a, struct desk_tools *t) {
             fputs("{\"state\":\"", a->out);
             fputs(mwl_store_state_name(f.state), a->out);
             putc('"', a->out);
-            put_inside(a, t, &f);
-            fputs("}\n", a->out);
+            struct cut c = cut_make(a->out, t->heap, is_set(a, "full"));
+            put_inside(&c, t, &f);
+            end_run(a, &c);
         } else {
             a->request->type = "application/octet-stream";
             fwrite(f.bytes, 1, f.size, a->out);
@@ -269,22 +337,28 @@ void api_snapshot(struct ask *a, struct desk_tools *t) {
     free(f.bytes);
 }
 
+/* The event that a listener has seen last: the header is of a client that comes again. */
+static bool read_after(struct ask *a, uint64_t *out) {
+    if (!ask_count(a, "after", 0, out)) return false;
+    if (a->request->last_event) *out = strtoull(a->request->last_event, NULL, 10);
+    return true;
+}
+
 void api_run_events(struct ask *a, struct desk_tools *t) {
     struct found f = {.there = false};
-    const char *after = http_parameter(a->request, "after");
-    if (a->request->last_event) after = a->request->last_event;
-    if (!find(a, t, a->words[0], &f, false)) return;
+    uint64_t after = 0;
+    if (!read_after(a, &after) || !find(a, t, a->words[0], &f, false)) return;
     a->streams = true;
     a->seq = f.seq;
-    a->after = after ? strtoull(after, NULL, 10) : 0;
+    a->after = after;
 }
 
 void api_events(struct ask *a, struct desk_tools *t) {
-    const char *after = http_parameter(a->request, "after");
-    if (a->request->last_event) after = a->request->last_event;
+    uint64_t after = UINT64_MAX;
     mwl_status status = MWL_OK;
-    if (after)
-        a->after = strtoull(after, NULL, 10);
+    if (!read_after(a, &after)) return;
+    if (after != UINT64_MAX)
+        a->after = after;
     else
         status = streams_last(t->store, &a->after);
     a->streams = status == MWL_OK;
@@ -295,9 +369,11 @@ void api_events(struct ask *a, struct desk_tools *t) {
 
 static bool see_result(void *ctx, const mwl_store_row *row) {
     struct ask *a = ctx;
-    bool result = row->state == MWL_STORE_DONE || row->state == MWL_STORE_FAILED;
     a->seq = row->seq;
-    if (result) {
+    if (has_result(row) && row->result.len >= ANSWER_MOST) {
+        ask_problem(a, 413, "the Result has %zu bytes, and an answer at most %d MiB",
+                    row->result.len, ANSWER_MOST >> 20);
+    } else if (has_result(row)) {
         fwrite(row->result.at, 1, row->result.len, a->out);
         putc('\n', a->out);
     } else if (row->state >= MWL_STORE_DONE) {
@@ -398,8 +474,21 @@ static char *make_id(const struct ask *a, mwl_value request, bool only, size_t n
     return strdup(made);
 }
 
+/* What is misspelt would be ignored: a run without its input, or without its limit. */
+static bool is_start(struct ask *a, mwl_value request) {
+    static const char *const names[] = {"program", "input", "arguments", "id", "limits", "seed"};
+    static const char *const limits[] = {"fuel", "memory"};
+    mwl_value wanted = mwl_object_get(request, "limits", 6);
+    return ask_members(a, "a start", request, names, sizeof names / sizeof *names) &&
+           (mwl_is_absent(wanted) ||
+            ask_members(a, "`limits`", wanted, limits, sizeof limits / sizeof *limits)) &&
+           ask_text_member(a, request, "id", ID_MOST) &&
+           ask_text_member(a, request, "program", SERVE_BODY);
+}
+
 static bool read_start(struct ask *a, struct desk_tools *t, mwl_value request, bool only,
                        struct starts *s) {
+    if (!is_start(a, request)) return false;
     const char *program = text_member(request, "program");
     mwl_value arguments = mwl_object_get(request, "arguments", 9);
     uint8_t *id = malloc(16);
@@ -515,7 +604,12 @@ void api_cancel(struct ask *a, struct desk_tools *t) {
     mwl_value body = mwl_absent();
     char *text = NULL;
     size_t len = 0;
+    static const char *const names[] = {"reason"};
     if (a->request->len && !ask_body(a, t, &body)) return;
+    if (!mwl_is_absent(body) && !ask_members(a, "a cancellation", body, names, 1)) {
+        mwl_value_drop(t->heap, body);
+        return;
+    }
     const char *reason = text_member(body, "reason");
     if (!reason) reason = "cancelled";
     FILE *to = open_memstream(&text, &len);

@@ -97,6 +97,8 @@ static void of_process(FILE *to, const struct serve_numbers *n) {
     metric(to, "store_refusals", "gauge", "How often the store has refused the present work.",
            n->refused);
     metric(to, "http_requests_total", "counter", "Requests.", (double)n->requests);
+    metric(to, "http_answers_too_large_total", "counter",
+           "Answers that would have had more than 32 MiB.", (double)n->too_large);
     metric(to, "http_connections", "gauge", "Open connections.", (double)n->connections);
     metric(to, "http_streams", "gauge", "Listeners to events.", (double)n->streams);
     metric(to, "http_waiting", "gauge", "Requests that wait for a Result or a call.",

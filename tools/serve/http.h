@@ -41,7 +41,7 @@ struct http_request {
     void *connection;
     struct http_connection *on;
     struct listener *listener;
-    size_t room, wanted;
+    size_t room, wanted, held;
     bool too_long, begun, complete, ready, refused, suspended, gone;
     struct http_stream *stream;
     struct http_request *next, *prev;

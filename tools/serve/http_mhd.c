@@ -32,7 +32,8 @@ enum {
     SEND_TIMES = 2, /* as long as for a request: an answer is fetched within this time */
     FILES = 200,    /* for everything else */
     STREAM_MOST = 1 << 20,
-    BODIES = 256 << 20, /* of all requests together */
+    BODIES = 256 << 20,  /* of all requests together */
+    ANSWERS = 256 << 20, /* that clients have not fetched, together */
     DROP =
         8 << 20 /* a body that is so much too long is read to its end: then the client reads why */
 };
@@ -74,7 +75,7 @@ struct http {
     struct listener listeners[2];               /* TCP, unix */
     struct http_connection *connections, *last; /* the oldest first */
     struct http_request *requests;
-    size_t bodies; /* bytes of the requests that are there */
+    size_t bodies, answers; /* bytes of the requests that are there */
     int64_t idle_ns;
     int open_handles;
     bool swept, closing;
@@ -276,9 +277,27 @@ static void add_headers(const struct http *h, struct MHD_Response *response,
     if (r->refused) h->lib->add_response_header(response, "Connection", "close");
 }
 
+/* Clients that do not fetch their answers do not fill the memory. */
+static void hold(struct http *h, struct http_request *r) {
+    if (r->stream || r->out_static) return;
+    if (r->out_len <= ANSWERS - h->answers) {
+        h->answers += r->held = r->out_len;
+        return;
+    }
+    free(r->out);
+    r->out = NULL;
+    r->status = 503;
+    r->type = "application/problem+json";
+    r->header[0] = "Retry-After";
+    r->header[1] = "1";
+    r->out_static = "{\"status\":503,\"title\":\"too many answers are not fetched\"}";
+    r->out_len = strlen(r->out_static);
+}
+
 static enum MHD_Result send_answer(struct http_request *r) {
     struct http *h = r->http;
     struct MHD_Response *response;
+    hold(h, r);
     if (r->on) r->on->since = now_ns();
     if (r->stream)
         response =
@@ -389,6 +408,7 @@ static void on_over(void *ctx, struct MHD_Connection *connection, void **con_cls
     struct http *h = r->http;
     if (r->begun) h->handler.over(h->handler.ctx, r);
     h->bodies -= r->room;
+    h->answers -= r->held;
     if (r->prev)
         r->prev->next = r->next;
     else

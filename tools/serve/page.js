@@ -400,7 +400,7 @@ function runView(id) {
   function drawData() {
     const block = (title, value) => value === undefined ? [] : [make("h2", {}, title), make("pre", {}, JSON.stringify(value, null, 2))];
     parts.why.replaceChildren(...failures(run.result));
-    parts.data.replaceChildren(...block("Result", run.result), ...block("Input", run.start?.input),
+    parts.data.replaceChildren(...block("Result", run.result), ...block("Input", typeof run.start === "string" ? run.start : run.start?.input),
       ...(run.frames || []).flatMap(f => f.vars && Object.keys(f.vars).length ? block(`Variables${f.flow ? " of " + f.flow : ""}`, f.vars) : []));
   }
   function drawGraph() {

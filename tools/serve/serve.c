@@ -7,6 +7,7 @@
 #include "tools/base/json_out.h"
 #include "keep.h"
 #include "schedule.h"
+#include "vm/base/suggest.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -85,14 +86,63 @@ void ask_refused(struct ask *a, const struct desk_tools *t, mwl_status status) {
     }
 }
 
-void ask_waits(struct ask *a) {
+bool ask_waits(struct ask *a) {
     const char *word = http_parameter(a->request, "wait");
     char *end = NULL;
     double s = word ? strtod(word, &end) : 0;
-    if (!word || end == word || !(s >= 0)) s = 0;
+    if (word && (end == word || strspn(word, "0123456789.") != (size_t)(end - word) ||
+                 (*end && strcmp(end, "s") != 0))) {
+        ask_problem(a, 400, "`wait` is a number of seconds, not '%.100s'", word);
+        return false;
+    }
     if (s > SERVE_WAIT_S) s = SERVE_WAIT_S;
     a->until_ns = (int64_t)uv_hrtime() + (int64_t)(s * 1e9);
     a->last = s == 0;
+    return true;
+}
+
+bool ask_count(struct ask *a, const char *name, uint64_t least, uint64_t *out) {
+    const char *word = http_parameter(a->request, name);
+    size_t len = word ? strlen(word) : 0;
+    if (!word) return true;
+    uint64_t n = strtoull(word, NULL, 10);
+    if (len == 0 || len > 18 || strspn(word, "0123456789") != len || n < least) {
+        ask_problem(a, 400, "`%s` is a number from %llu on, not '%.100s'", name,
+                    (unsigned long long)least, word);
+        return false;
+    }
+    *out = n;
+    return true;
+}
+
+bool ask_members(struct ask *a, const char *what, mwl_value object, const char *const *names,
+                 size_t n) {
+    mwl_value key, value;
+    if (mwl_value_kind(object) != MWL_KIND_OBJECT) {
+        ask_problem(a, 400, "%s is an object", what);
+        return false;
+    }
+    for (size_t i = 0; mwl_object_at(object, i, &key, &value); i++) {
+        size_t len, k = 0;
+        const char *name = mwl_as_text(key, &len);
+        while (k < n && (strlen(names[k]) != len || memcmp(names[k], name, len) != 0)) k++;
+        if (k < n) continue;
+        const char *near = mwl__suggest_among(name, len, names, n);
+        ask_problem(a, 400, "%s does not have `%.100s`%s%s%s", what, name,
+                    near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+        return false;
+    }
+    return true;
+}
+
+bool ask_text_member(struct ask *a, mwl_value object, const char *name, size_t most) {
+    mwl_value member = mwl_object_get(object, name, strlen(name));
+    size_t len = 0;
+    if (mwl_is_absent(member)) return true;
+    const char *text = mwl_as_text(member, &len);
+    if (text && len > 0 && len <= most && strlen(text) == len) return true;
+    ask_problem(a, 400, "`%s` is a text of 1 to %zu bytes without U+0000", name, most);
+    return false;
 }
 
 bool ask_names_wait(struct ask *a, const char *run, const char *name) {
@@ -216,9 +266,26 @@ static bool may(struct ask *a) {
     return false;
 }
 
+/* The body is complete. One that is too large is replaced: what was written is only its beginning.
+ */
 static void close_out(struct ask *a) {
-    if (a->out) fclose(a->out);
+    static const char too_large[] =
+        "{\"status\":500,\"title\":\"the answer would have more than 32 MiB\"}\n";
+    struct http_request *r = a->request;
+    if (!a->out) return;
+    (void)fclose(a->out);
     a->out = NULL;
+    r->out = a->answer.data;
+    r->out_len = a->answer.len;
+    if (!a->answer.over) return;
+    free(r->out);
+    r->out = NULL;
+    r->out_static = too_large;
+    r->out_len = sizeof too_large - 1;
+    r->status = 500;
+    r->type = "application/problem+json";
+    r->refused = true; /* the connection is closed */
+    a->serve->too_large++;
 }
 
 static bool on_begin(void *ctx, struct http_request *r, size_t *most) {
@@ -226,7 +293,7 @@ static bool on_begin(void *ctx, struct http_request *r, size_t *most) {
     bool path = false;
     r->user = a;
     r->status = 503;
-    if (!a || !(a->out = open_memstream(&r->out, &r->out_len))) return false;
+    if (!a || !(a->out = answer_open(&a->answer))) return false;
     a->serve = ctx;
     a->request = r;
     a->serve->requests++;
@@ -287,6 +354,7 @@ static void count(struct serve *s, struct serve_numbers *n) {
     for (const struct ask *a = s->waiting; a; a = a->next) n->waiting++;
     n->desk = desk_waiting(s->desk);
     n->requests = s->requests;
+    n->too_large = s->too_large;
     n->refused = mwl_durable_writer_trouble(s->view.writer, why, sizeof why);
     drive_times(s->view.drive, &n->commit_last_ns, &n->commit_all_ns);
     n->poll_ns = drive_poll_age_ns(s->view.drive);
@@ -298,14 +366,14 @@ static void on_complete(void *ctx, struct http_request *r) {
     struct serve *s = ctx;
     a->job.work = on_work;
     a->job.done = on_done;
-    ask_waits(a);
     if (a->endpoint->work == api_metrics) count(s, &a->numbers);
     if (s->closing) {
         ask_problem(a, 503, "the server stops");
-    } else if (a->endpoint->work) {
-        give(a);
-        return;
-    } else {
+    } else if (ask_waits(a)) {
+        if (a->endpoint->work) {
+            give(a);
+            return;
+        }
         a->endpoint->now(a);
     }
     close_out(a);

@@ -4,6 +4,7 @@
  *     serve.c         from a request to its endpoint: scopes, the desk, answers that wait
  *     endpoints.h     every endpoint, with its scope
  *     api_*.c         what the endpoints do, on the desk's thread
+ *     answer.c        the body of an answer, with a limit; cut.c: long values in it
  *     stream.c        events as they are committed
  *     schedule.c      runs that start by the clock; cron.c: when
  *     keep.c          runs that are over are removed
@@ -11,6 +12,7 @@
 #ifndef MWL_TOOLS_SERVE_SERVE_H
 #define MWL_TOOLS_SERVE_SERVE_H
 
+#include "answer.h"
 #include "auth.h"
 #include "desk.h"
 #include "tools/durable/drive.h"
@@ -41,7 +43,7 @@ struct serve_options {
 struct serve_numbers {
     mwl_durable_counts driver;
     size_t runs, queued, held, connections, streams, waiting, desk;
-    uint64_t requests, commit_last_ns, commit_all_ns;
+    uint64_t requests, too_large, commit_last_ns, commit_all_ns;
     unsigned refused; /* how often the store refused the present work */
     int64_t late_ns;  /* for how long runs were due, and the store did not give them out */
     int64_t poll_ns;  /* since the store has answered the last poll */
@@ -57,10 +59,10 @@ struct serve {
     struct keep *keep;
     struct ask *waiting; /* answers that are not there yet */
     struct streams *streams;
-    char secret[AUTH_TOKEN]; /* links are signed with it */
-    uint64_t requests;
-    int64_t late_since; /* of the monotonic clock; 0: nothing is late */
-    int heeded;         /* requests to end, see interrupt.h */
+    char secret[AUTH_TOKEN];      /* links are signed with it */
+    uint64_t requests, too_large; /* too_large: answers that were */
+    int64_t late_since;           /* of the monotonic clock; 0: nothing is late */
+    int heeded;                   /* requests to end, see interrupt.h */
     bool closing;
 };
 
@@ -72,7 +74,8 @@ struct ask {
     struct http_request *request;
     const struct endpoint *endpoint;
     const char *words[HTTP_SEGMENTS]; /* what the path has for each `*` */
-    FILE *out;                        /* the body of the answer */
+    FILE *out;                        /* the body of the answer, into: */
+    struct answer answer;
     struct serve_numbers numbers;
     /* An endpoint that has no answer yet sets `again` and `on`, unless `last` is set: it is asked
      * again when an event of that name comes, or when its time is over. */
@@ -103,8 +106,17 @@ void ask_problem(struct ask *a, unsigned status, const char *format, ...)
 /* What the store refused. */
 void ask_refused(struct ask *a, const struct desk_tools *t, mwl_status status);
 /* Sets how long the answer may wait: the parameter `wait`, in seconds ("30", "30s"). On the loop's
- * thread. */
-void ask_waits(struct ask *a);
+ * thread. False after a problem. */
+bool ask_waits(struct ask *a);
+/* Reads a parameter of digits, from `least` on; *out stays if there is none. False after a problem.
+ */
+bool ask_count(struct ask *a, const char *name, uint64_t least, uint64_t *out);
+/* False after a problem: an object has other members than these. `what` is for the message. */
+bool ask_members(struct ask *a, const char *what, mwl_value object, const char *const *names,
+                 size_t n);
+/* False after a problem: a member is there and is not a text that can be an id or a name: it is
+ * empty, too long, or has a NUL. */
+bool ask_text_member(struct ask *a, mwl_value object, const char *name, size_t most);
 /* False after a problem: the name is the key of a call (RUN.NUMBER), which workers settle. An
  * answer of this name would settle the call, without the scope for it. */
 bool ask_names_wait(struct ask *a, const char *run, const char *name);

@@ -50,7 +50,7 @@ static void open_event(struct trace_file *t, char phase, uint32_t track, const m
 static void put_value(struct trace_file *t, const char **before, const char *name, mwl_value v) {
     if (mwl_is_absent(v)) return;
     fprintf(t->to, "%s\"%s\":", *before, name);
-    json_out_within(t->to, t->heap, v, VALUE_MOST);
+    (void)json_out_within(t->to, t->heap, v, VALUE_MOST);
     *before = ",";
 }
 

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""limits.py MWLVM: no answer of a server is larger than its limit, whatever runs hold, and what a request misspells is refused."""
+import json
+import time
+
+from server import Case, ask, flow, main
+
+
+def doubled(levels, first, **more):
+    """A variable that holds `first` 2^levels times, in as many small lists."""
+    steps = {"set": {"action": "Pass", "assign": {"l": first}, "next": "s0"}}
+    for i in range(levels):
+        steps[f"s{i}"] = {"action": "Pass", "assign": {"l": "{{ [vars.l, vars.l] }}"}, "next": f"s{i + 1}"}
+    steps[f"s{levels}"] = ask("ok", **more)
+    return flow(steps)
+
+
+class Limits(Case):
+    def waits(self, run):
+        self.until(lambda: self.state(run) == "waiting")
+
+    def memory(self):
+        with open(f"/proc/{self.process.pid}/status") as f:
+            return next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
+
+    def metric(self, name):
+        lines = self.get("/metrics").body.splitlines()
+        return next(float(line.split()[1]) for line in lines if line.startswith(f"mwlvm_{name} "))
+
+    def test_a_run_is_shown_with_its_values_cut(self):
+        """Values that share their parts: a few bytes in memory, 3 GB as text."""
+        self.serve("--memory", "64M")
+        self.put("p", doubled(29, [1]))
+        self.post("/v1/runs", {"program": "p", "id": "big", "input": {"a": 1}}, status=202)
+        self.waits("big")
+        begin = time.monotonic()
+        got = self.get("/v1/runs/big")
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertLess(len(got.body), 100000)
+        run = got.json
+        self.assertTrue(run["cut"])
+        self.assertEqual(run["frames"][0]["step"], "s29")
+        self.assertRegex(run["frames"][0]["vars"]["l"], r"^\[\[\[.* \.\.\. \(more than 65536 bytes\)$")
+        self.assertEqual((run["frames"][0]["input"], run["open"][0]["name"]), ({"a": 1}, "ok"))
+        self.assertIn("more than 16 MiB", self.ask("GET", "/v1/runs/big?full=1", status=413).json["title"])
+        self.ask("GET", "/v1/runs/big/snapshot?full=1", headers={"Accept": "application/json"}, status=413)
+        self.assertTrue(self.get("/v1/runs/big/snapshot", headers={"Accept": "application/json"}).json["cut"])
+        self.assertLess(self.memory(), 150000)
+
+    def test_full_shows_what_is_cut(self):
+        self.serve()
+        self.put("p", flow({"set": {"action": "Pass", "assign": {"l": "{{ step.input }}"}, "next": "a"}, "a": ask("ok")}))
+        text = "x" * 100000
+        self.post("/v1/runs", {"program": "p", "id": "x", "input": text}, status=202)
+        self.waits("x")
+        cut, full = self.get("/v1/runs/x").json, self.get("/v1/runs/x?full=1").json
+        self.assertTrue(cut.pop("cut"))
+        self.assertLess(len(json.dumps(cut)), 5000)
+        self.assertEqual((full["frames"][0]["vars"]["l"], full["start"]["input"], "cut" in full), (text, text, False))
+
+    def test_a_failure_that_is_cut_is_still_a_failure(self):
+        self.serve()
+        failure = {"code": "Test.Bad", "message": "bad", "details": "{{ step.input }}"}
+        self.put("p", flow({"a": {"action": "Raise", "result": failure}}))
+        self.post("/v1/runs", {"program": "p", "id": "x", "input": "y" * 100000}, status=202)
+        self.get("/v1/runs/x/result?wait=30")
+        result = self.get("/v1/runs/x").json["result"]
+        self.assertEqual((result["type"], result["code"], result["message"]), ("error", "Test.Bad", "bad"))
+        self.assertTrue(result["details"].endswith("(more than 65536 bytes)"))
+
+    def test_the_list_of_runs_has_results_only_if_asked_and_ends_at_8_MiB(self):
+        self.serve()
+        self.put("p", {**flow({"a": {"action": "Return", "value": "{{ step.input }}"}}), "steps": {"a": {"action": "Return", "value": "{{ step.input }}"}}})
+        for k in range(10):
+            self.post("/v1/runs", [{"program": "p", "id": f"r{k}-{i}", "input": "x" * 60000} for i in range(15)], status=202)
+        self.until(lambda: len(self.get("/v1/runs?state=done&limit=1000").lines) == 150)
+        plain = self.get("/v1/runs?limit=1000")
+        self.assertLess(len(plain.body), 100000)
+        self.assertNotIn("result", plain.body)
+        seen, after, pieces = [], 0, 0
+        while rows := self.get(f"/v1/runs?limit=1000&results=1&after={after}").lines:
+            seen += rows
+            after = rows[-1]["seq"]
+            pieces += 1
+        self.assertEqual((len(seen), pieces), (150, 2))
+        self.assertTrue(all(r["result"]["value"] == "x" * 60000 for r in seen))
+
+    def test_no_answer_has_more_than_32_MiB(self):
+        self.serve()
+        grow = {"set": {"action": "Pass", "assign": {"t": "x" * 1024}, "next": "s0"}}
+        for i in range(15):
+            grow[f"s{i}"] = {"action": "Pass", "assign": {"t": "{{ vars.t + vars.t }}"}, "next": f"s{i + 1}"}
+        self.put("waits", flow({**grow, "s15": ask("ok")}))
+        self.put("returns", {**flow(grow), "steps": {**grow, "s15": {"action": "Return", "value": "{{ vars.t + 'x' }}"}}})
+        self.post("/v1/runs", [{"program": p, "id": p} for p in ("waits", "returns")], status=202)
+        self.waits("waits")
+        got = self.ask("GET", "/v1/runs/waits/snapshot", status=500)
+        self.assertIn("more than 32 MiB", got.json["title"])
+        self.assertEqual((got.headers["Connection"], self.metric("http_answers_too_large_total")), ("close", 1))
+        self.until(lambda: self.state("returns") in ("done", "failed"))
+        self.ask("GET", "/v1/runs/returns/result", status=413)
+        self.assertLess(len(self.get("/v1/runs/returns").body), 100000)
+
+    def test_what_a_start_misspells_is_refused(self):
+        self.serve()
+        self.put("p", flow({"a": ask("ok")}))
+        for body, words in (({"program": "p", "inputs": 1}, "a start does not have `inputs`; did you mean `input`?"),
+                            ({"program": "p", "zzz": 1}, "a start does not have `zzz`"),
+                            ([{"program": "p"}, {"program": "p", "arg": 1}], "a start does not have `arg`"),
+                            ({"program": "p", "limits": {"fule": 1}}, "`limits` does not have `fule`; did you mean `fuel`?"),
+                            ({"program": "p", "limits": 5}, "`limits` is an object"),
+                            ("5", "a start is an object"),
+                            ({"program": "p", "id": 5}, "`id` is a text of 1 to 500 bytes"),
+                            ({"program": "p", "id": ""}, "`id` is a text of 1 to 500 bytes"),
+                            ({"program": "p", "id": "a\0b"}, "`id` is a text of 1 to 500 bytes"),
+                            ({"program": "p", "id": "x" * 501}, "`id` is a text of 1 to 500 bytes"),
+                            ({"program": "p\0q"}, "`program` is a text"),
+                            (b'{"program":"p","id":"\xff"}', "not JSON")):
+            got = self.post("/v1/runs", body, status=400)
+            self.assertIn(words, got.json["title"])
+        self.post("/v1/runs", {"program": "p"}, headers={"Idempotency-Key": ""}, status=400)
+        self.post("/v1/runs", {"program": "p"}, headers={"Idempotency-Key": b"\xff"}, status=400)
+        self.assertEqual(self.get("/v1/runs").lines, [])
+        self.post("/v1/runs/x/cancel", {"reson": "no"}, status=400)
+
+    def test_a_parameter_that_is_not_a_number_is_refused(self):
+        self.serve()
+        for path in ("/v1/runs?limit=abc", "/v1/runs?limit=", "/v1/runs?limit=-1", "/v1/runs?limit=0", "/v1/runs?limit=1e3",
+                     "/v1/runs?after=x", "/v1/waits?limit=abc", "/v1/runs/x/result?wait=soon", "/v1/runs/x/result?wait=-1",
+                     "/v1/runs/x/result?wait=0x10", "/v1/runs/x/result?wait=nan", "/v1/events?after=abc", "/v1/runs/x/events?after=-"):
+            got = self.ask("GET", path, status=400)
+            self.assertRegex(got.json["title"], r"^`(limit|after|wait)` is a number ")
+        self.get("/v1/runs?limit=5000")
+        self.ask("GET", "/v1/runs/x/result?wait=0.1s", status=404)
+
+
+
+
+if __name__ == "__main__":
+    main()
