@@ -263,30 +263,58 @@ static void check_code(mwl__checker *c, const mwl__node *n) {
     mwl__diag_note(d, "readers and matchers take it for a failure of the engine or of a provider");
 }
 
+static const unsigned field_kinds[6] = {MWL__FORM_STRING,
+                                        MWL__FORM_STRING,
+                                        MWL__FORM_STRING,
+                                        MWL__FORM_ANY,
+                                        MWL__FORM_BOOL | MWL__FORM_KIND(NULL),
+                                        MWL__FORM_OBJECT | MWL__FORM_KIND(NULL)};
+static const char *const field_wants[6] = {
+    "a string", "a string", "a string", "", "true, false or null", "a failure or null"};
+
+static void note_invalid(mwl__diag *d) {
+    mwl__diag_note(d, "it fails with System.ParameterValidationFailed when it runs");
+}
+
+/* Returns false after it has reported the wrong kind of a literal. */
+static bool check_field_kind(mwl__checker *c, const mwl__node *n, int field) {
+    if (field_kinds[field] & (1u << n->kind)) return true;
+    note_invalid(mwl__node_report(c->tree, n, MWL_DIAG_INVALID_ENVELOPE,
+                                  "'%s' of a failure is %s, not %s", result_fields[field].name,
+                                  field_wants[field], mwl__node_kind_name(n)));
+    return false;
+}
+
+/* spec: call-interface, the failure envelope: every failure that a written `previous` chains is a
+ * whole envelope. Parts that are computed are checked when they run. */
+static void check_links(mwl__checker *c, const mwl__node *n) {
+    for (; n && n->kind == MWL_NODE_OBJECT; n = mwl__node_get(n, "previous")) {
+        for (const mwl__node *m = mwl__node_first(n); m; m = m->next) {
+            int field = 0;
+            while (field < 6 && !mwl__node_key_is(m, result_fields[field].name)) field++;
+            if (field == 6)
+                note_invalid(mwl__node_report_key(c->tree, m, MWL_DIAG_INVALID_ENVELOPE,
+                                                  "a failure has no '%.*s'", MWL__NODE_KEY(m)));
+            else if (!mwl__form_looks_computed(m) && check_field_kind(c, m, field) && field == 0 &&
+                     mwl__node_is(m, "success"))
+                note_invalid(mwl__node_report(c->tree, m, MWL_DIAG_INVALID_ENVELOPE,
+                                              "a failure cannot have the type 'success'"));
+        }
+        if (!mwl__node_get(n, "type") || !mwl__node_get(n, "code"))
+            note_invalid(mwl__node_report(c->tree, n, MWL_DIAG_INVALID_ENVELOPE,
+                                          "a 'previous' failure needs 'type' and 'code'"));
+    }
+}
+
 void mwl__check_envelope(mwl__checker *c, const mwl__node *const fields[6], const mwl__site *site) {
-    static const unsigned kinds[6] = {MWL__FORM_STRING,
-                                      MWL__FORM_STRING,
-                                      MWL__FORM_STRING,
-                                      MWL__FORM_ANY,
-                                      MWL__FORM_BOOL | MWL__FORM_KIND(NULL),
-                                      MWL__FORM_OBJECT | MWL__FORM_KIND(NULL)};
-    static const char *const want[6] = {
-        "a string", "a string", "a string", "", "true, false or null", "a failure or null"};
     for (int i = 0; i < 6; i++) {
         const mwl__node *n = fields[i];
         if (!n) continue;
         mwl__check_value(c, n, site);
-        if (mwl__form_looks_computed(n)) continue;
-        if (!(kinds[i] & (1u << n->kind))) {
-            mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_INVALID_ENVELOPE,
-                                            "'%s' of a failure is %s, not %s",
-                                            result_fields[i].name, want[i], mwl__node_kind_name(n));
-            mwl__diag_note(d, "it fails with System.ParameterValidationFailed when it runs");
-        } else if (i == 0) {
-            check_type_name(c, n);
-        } else if (i == 1) {
-            check_code(c, n);
-        }
+        if (mwl__form_looks_computed(n) || !check_field_kind(c, n, i)) continue;
+        if (i == 0) check_type_name(c, n);
+        if (i == 1) check_code(c, n);
+        if (i == 5) check_links(c, n);
     }
 }
 

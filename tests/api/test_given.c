@@ -105,6 +105,9 @@ static void settles_text(mwl_call *c) {
 
 #define REFUSED(reason) "{'code':'Mwlvm.ResultRefused','message':'" reason "','type':'error'}"
 
+#define MEMBERS                                                                                    \
+    "a failure has only `type`, `code`, `message`, `details`, `retryable` and `previous`"
+
 UTEST(given, what_a_call_settles_with) {
     static const struct {
         void (*settle)(mwl_call *call);
@@ -141,6 +144,25 @@ UTEST(given, what_a_call_settles_with) {
         {settles_text, "{'type':'error'}", REFUSED("a failure's `code` must be a string")},
         {settles_text, "{'type':'error','code':'A','previous':7}",
          REFUSED("a failure's `previous` must be a non-success Result or null")},
+        {settles_text, "{'type':'error','code':'A','extra':1}", REFUSED(MEMBERS)},
+        {settles_text, "{'type':'error','code':'A','message':null}",
+         REFUSED("a failure's `message` must be a string")},
+        {settles_text,
+         "{'type':'error','code':'A','previous':{'type':'error','code':'B','previous':"
+         "{'type':'error','code':'C','value':1}}}",
+         REFUSED(MEMBERS)},
+        {settles_text,
+         "{'type':'error','code':'A','previous':{'type':'error','code':'B','previous':"
+         "{'type':'success','code':'C'}}}",
+         REFUSED("a failure's `previous` must be a non-success Result or null")},
+        {settles_text,
+         "{'type':'error','code':'A','previous':{'type':'error','code':'B','retryable':1}}",
+         REFUSED("a failure's `retryable` must be a boolean or null")},
+        {settles_text,
+         "{'type':'error','code':'A','previous':{'type':'error','code':'B','details':[1],'message':"
+         "'m','previous':null,'retryable':null}}",
+         "{'code':'A','previous':{'code':'B','details':[1],'message':'m','previous':null,"
+         "'retryable':null,'type':'error'},'type':'error'}"},
         {settles_text, "{'type':'error','code':'A','previous':null}",
          "{'code':'A','previous':null,'type':'error'}"},
         {settles_text, "{'type':'success','value':[1]}", "{'type':'success','value':[1]}"},

@@ -156,11 +156,14 @@ def check_envelope(fields):
         bad("message")
     if fields.get("retryable") is not None and not isinstance(fields["retryable"], bool):
         bad("retryable")
+    for name in fields:
+        if name not in ENVELOPE:
+            bad(name)
     previous = fields.get("previous")
-    if previous is not None:
-        if not isinstance(previous, dict) or not isinstance(previous.get("type"), str) \
-                or not isinstance(previous.get("code"), str) or previous["type"] == "success":
+    if previous is not None:  # a whole failure, and so on to the end of its chain
+        if not isinstance(previous, dict) or "type" not in previous or "code" not in previous:
             bad("previous")
+        check_envelope(previous)
 
 
 def matches(matcher, failure):

@@ -253,8 +253,9 @@ static bool is_failure(mwl_value v) {
            mwl_value_kind(code) == MWL_KIND_STRING;
 }
 
-/* Returns what is wrong with one field that the author wrote, or NULL. */
-static const char *field_error(mwl_value key, mwl_value v) {
+/* Returns what is wrong with one member of an envelope, or NULL. Of `previous` only whether it is a
+ * failure: chain_error looks at its members. */
+static const char *member_error(mwl_value key, mwl_value v) {
     mwl_kind kind = mwl_value_kind(v);
     if (is_word(key, MWL_WORD_TYPE)) {
         if (kind != MWL_KIND_STRING) return "a failure's `type` must be a string";
@@ -272,23 +273,42 @@ static const char *field_error(mwl_value key, mwl_value v) {
         return kind == MWL_KIND_NULL || is_failure(v)
                    ? NULL
                    : "a failure's `previous` must be a non-success Result or null";
-    return NULL; /* details: anything */
+    return is_word(key, MWL_WORD_DETAILS) /* anything */
+               ? NULL
+               : "a failure has only `type`, `code`, `message`, `details`, `retryable` and "
+                 "`previous`";
 }
 
-/* One walk over the members, because every failure that a host gives passes here. */
-const char *mwl__failure_error(mwl_value v) {
-    if (mwl_value_kind(v) != MWL_KIND_OBJECT) return "a failure must be an object";
-    const mwl__map *m = mwl__as_map(v);
-    bool type = false, code = false;
-    for (uint32_t i = 0; i < v.aux; i++) {
-        mwl_value key = m->keys->key[i];
-        const char *wrong = field_error(key, m->val[i]);
-        if (wrong) return wrong;
-        type = type || is_word(key, MWL_WORD_TYPE);
-        code = code || is_word(key, MWL_WORD_CODE);
+/* spec: call-interface, the failure envelope. Returns what is wrong with a failure, or with one in
+ * its chain, or NULL. One walk over the members, because every failure that a host gives passes
+ * here; not recursive, because the author decides the depth. */
+static const char *chain_error(mwl_value failure) {
+    for (; !mwl_is_absent(failure); failure = previous_of(failure)) {
+        const mwl__map *m = mwl__as_map(failure);
+        bool type = false, code = false;
+        for (uint32_t i = 0; i < failure.aux; i++) {
+            mwl_value key = m->keys->key[i];
+            const char *wrong = member_error(key, m->val[i]);
+            if (wrong) return wrong;
+            type = type || is_word(key, MWL_WORD_TYPE);
+            code = code || is_word(key, MWL_WORD_CODE);
+        }
+        if (!type) return "a failure's `type` must be a string";
+        if (!code) return "a failure's `code` must be a string";
     }
-    if (!type) return "a failure's `type` must be a string";
-    return code ? NULL : "a failure's `code` must be a string";
+    return NULL;
+}
+
+/* Returns what is wrong with one field that the author wrote, or NULL. */
+static const char *field_error(mwl_value key, mwl_value v) {
+    const char *wrong = member_error(key, v);
+    if (wrong || !is_word(key, MWL_WORD_PREVIOUS) || mwl_value_kind(v) == MWL_KIND_NULL)
+        return wrong;
+    return chain_error(v);
+}
+
+const char *mwl__failure_error(mwl_value v) {
+    return mwl_value_kind(v) == MWL_KIND_OBJECT ? chain_error(v) : "a failure must be an object";
 }
 
 const char *mwl__failure_build(mwl_heap *h, mwl_value base, const mwl_program *p, uint32_t shape,
