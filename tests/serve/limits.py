@@ -101,6 +101,34 @@ class Limits(Case):
         self.ask("GET", "/v1/runs/returns/result", status=413)
         self.assertLess(len(self.get("/v1/runs/returns").body), 100000)
 
+    def link(self, run, number=1):
+        got = self.post(f"/v1/runs/{run}/waits/{number}/link", status=200).json["link"]
+        return got[got.index("/a/"):]
+
+    def test_an_answer_has_one_budget_for_all_waits_of_its_name(self):
+        """The search is ended by fuel, and equal schemas are asked once: 200 waits cost what one does."""
+        self.serve()
+        schema = {"type": "string", "pattern": "^(?:a|ab|b|(?=a)a)*$"}
+        for name, with_schema in (("one", schema), ("many", {**schema, "maxLength": "{{ 1000000.0 + call.input }}"})):
+            call = {**ask("x", schema=with_schema), "action": "Gather", "over": "{{ lists.range(200) }}"}
+            self.put(name, flow({"a": call}))
+            self.post("/v1/runs", {"program": name, "id": name}, status=202)
+            self.until(lambda: self.get(f"/v1/runs?program={name}").lines[0]["waits"] == 200)
+            begin = time.monotonic()
+            got = self.post(self.link(name), json.dumps("ab" * 20000 + "c"), status=422)
+            self.assertLess(time.monotonic() - begin, 5)
+            self.assertIn("cannot be checked", got.json["title"])
+            self.post(self.link(name), '"abab"', status=204)
+
+    def test_a_schema_that_does_not_compile_refuses_answers(self):
+        self.serve()
+        self.put("p", flow({"a": ask("x", schema={"type": "string", "pattern": "{{ '(?i)a' + string(step.input) }}"})}))
+        self.post("/v1/runs", {"program": "p", "id": "x", "input": "("}, status=202)
+        self.waits("x")
+        got = self.post("/v1/runs/x/answers/x", '"a"', status=422)
+        self.assertIn("the schema of the question is not valid", got.json["title"])
+        self.assertEqual(self.state("x"), "waiting")
+
     def test_what_a_start_misspells_is_refused(self):
         self.serve()
         self.put("p", flow({"a": ask("ok")}))

@@ -4,13 +4,13 @@
 
 #include "mwl_store.h"
 
-/* Checks the answer against `schema` of the arguments of the wait. True without a schema, and with
- * one that is not a valid schema: then no answer could fit. False: why has the reason. */
+/* Checks the answer against `schema` of the arguments of the wait. True without a schema. False:
+ * why has the reason; so it is with a schema that does not compile, because nothing fits that. */
 bool fits(mwl_heap *heap, mwl_value arguments, mwl_value answer, char *why, size_t cap);
 
-/* The same for the open waits of a name, in the store: one that the answer fits is enough, and also
- * if there is none yet. False too for a call that is for workers outside (mwl_store_wait). MWL_OK
- * or what the store refused. */
+/* The same for the open waits of a name, in the store, with one budget for all of them: one that
+ * the answer fits is enough, and also if there is none yet. False too for a call that is for
+ * workers outside (mwl_store_wait). MWL_OK or what the store refused. */
 mwl_status fits_wait(mwl_store *s, mwl_heap *heap, const char *run, const char *name,
                      mwl_value answer, bool *good, char *why, size_t cap);
 
