@@ -102,7 +102,8 @@ MWL_API uint32_t mwl_version_number(void);
     X(E_CANCELLED, -19, "the wait was cancelled")                                                  \
     X(E_FAILED, -20, "the awaited work failed")                                                    \
     X(E_CLEANUP, -21, "the cleanup of a cancelled run took too long")                              \
-    X(E_SNAPSHOT, -22, "the saved run is damaged, or is of another program")
+    X(E_SNAPSHOT, -22, "the saved run is damaged, or is of another program")                       \
+    X(E_REFUSED, -23, "the store refuses what it contains")
 
 typedef enum mwl_status {
 #define MWL_X(name, number, text) MWL_##name = (number),
@@ -721,6 +722,13 @@ MWL_API mwl_value mwl_run_value(const mwl_run *run);
  * MWL_E_FUEL, MWL_E_TOO_BIG (memory), MWL_E_DEPTH, MWL_E_NOMEM, MWL_E_CLEANUP. MWL_E_IMAGE: the
  * program image is corrupt. */
 MWL_API mwl_status mwl_run_why(const mwl_run *run);
+/* Returns how much memory the run may use: its mwl_limits.memory_bytes. */
+MWL_API size_t mwl_run_memory_limit(const mwl_run *run);
+/* Ends a run as its memory limit does, for a host that makes something of it outside the VM, its
+ * Result as text for example, and finds that this is larger than mwl_run_memory_limit(). A run that
+ * is done gets the Result of the limit in place of its own. Its cleanup, if it was not done, runs
+ * in the next pumps. No effect on a run that was aborted. NULL is ignored. */
+MWL_API void mwl_run_exceed(mwl_run *run);
 /* Asks a run to stop. Its cleanup runs in the next pumps, and its Result is a cancellation. reason
  * is copied into the Result; it may be NULL. A second call, and a call for a run that has ended,
  * have no effect. May be called from a callback, also of the same run. A NULL run is ignored. Any

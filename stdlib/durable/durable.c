@@ -5,6 +5,7 @@
  * worker belongs to another one, and is dropped. */
 #include "durable_impl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,6 +197,8 @@ int64_t mwl_durable_collect(mwl_durable *d) {
     }
     int64_t next = save_delayed(d, &now), later = mwl__driver_load_later(d, now.mono_ns);
     if (later < next) next = later;
+    if (d->pumps) delivered = true;
+    d->pumps = false;
     return delivered ? 0 : next;
 }
 
@@ -230,13 +233,16 @@ mwl_durable_work *mwl_durable_take(mwl_durable *d, bool poll) {
     w->d = d;
     w->list = calloc(n + 1, sizeof *w->list);
     w->kept = calloc(n + 1, sizeof *w->kept);
-    if (!w->list || !w->kept) {
+    w->refused = calloc(n + 1, sizeof *w->refused);
+    if (!w->list || !w->kept || !w->refused) {
         free(w->list);
         free(w->kept);
+        free(w->refused);
         free(w);
         return NULL;
     }
     fill(d, w, n);
+    w->width = w->n;
     mwl_vm_now(d->vm, &now);
     w->poll = poll;
     w->claimed_end = &w->claimed;
@@ -276,6 +282,19 @@ static void announce(mwl_durable *d, const mwl__driver_change *c) {
     if (d->options.ended) d->options.ended(d->options.ctx, &ended);
 }
 
+/* The store will never take what the change contains. Its run is stuck, and its calls are not
+ * released. If not even that is taken, the run is not this worker's any more. */
+static void settle_refused(mwl_durable *d, mwl__driver_change *c, const char *why) {
+    mwl__driver_run *r = c->of;
+    char text[400];
+    bool again = c->c.kind == MWL_STORE_END && c->c.state == MWL_STORE_STUCK;
+    snprintf(text, sizeof text, "the store refused it: %s", why);
+    d->counts.changes++;
+    d->counts.refused++;
+    if (again || !mwl__driver_refused(d, r, text)) mwl__driver_drop(d, r);
+    mwl__driver_change_free(d, c);
+}
+
 /* The store has the change, or does not want it from this worker. */
 static void settle(mwl_durable *d, mwl__driver_change *c, bool kept) {
     mwl__driver_run *r = c->of;
@@ -306,6 +325,8 @@ static void free_work(mwl_durable *d, mwl_durable_work *w) {
         w->changes = c->next;
         mwl__driver_change_free(d, c);
     }
+    for (size_t i = 0; i < w->n; i++) free(w->refused[i]);
+    free(w->refused);
     free(w->list);
     free(w->kept);
     free(w);
@@ -329,7 +350,10 @@ mwl_status mwl_durable_done(mwl_durable *d, mwl_durable_work *w) {
         d->counts.commits += w->n > 0;
         for (mwl__driver_change *c; (c = w->changes); i++) {
             w->changes = c->next;
-            settle(d, c, w->kept[i]);
+            if (w->refused[i])
+                settle_refused(d, c, w->refused[i]);
+            else
+                settle(d, c, w->kept[i]);
         }
     }
     if (status == MWL_E_STATE) {

@@ -111,6 +111,7 @@ struct mwl_durable {
     int64_t next_wall_ns;
     uint64_t polls;
     bool more, working, draining;
+    bool pumps; /* a run was ended by its limit: there is something to pump */
     mwl_durable_counts counts;
     pthread_mutex_t programs_lock; /* the writer's thread loads programs */
     mwl__driver_program *programs;
@@ -121,7 +122,10 @@ struct mwl_durable_work {
     mwl__driver_change *changes;
     mwl_store_change *list; /* of these */
     bool *kept;
+    char **refused; /* why the store refuses what a change contains, malloc; NULL: it does not */
     size_t n;
+    size_t from, width; /* what is before `from` is settled; so many are committed at once */
+    unsigned tries;     /* of one change, without memory for it */
     bool committed, poll;
     mwl_store_poll ask;
     mwl_status status;
@@ -145,6 +149,8 @@ bool mwl__driver_holds_back(const mwl_durable *d, const mwl__driver_run *r);
 bool mwl__driver_is_far(const mwl_durable *d, int64_t due_wall_ns, int64_t now_wall_ns);
 /* Queues the end of a run that cannot go on. run may be NULL then. */
 bool mwl__driver_stuck(mwl_durable *d, mwl__driver_run *r, const char *why);
+/* The same for a run of which the store has refused a change. Nothing of it goes along. */
+bool mwl__driver_refused(mwl_durable *d, mwl__driver_run *r, const char *why);
 void mwl__driver_change_free(mwl_durable *d, mwl__driver_change *c);
 void mwl__driver_event(mwl_durable *d, mwl__driver_run *r, const char *kind, const char *text);
 void mwl__driver_step(mwl_durable *d, mwl__driver_run *r, const char *step, const char *flow);

@@ -13,6 +13,8 @@ enum {
     LOADED = 1,                      /* the version of a run that was loaded */
     LARGE = 64 * 1024,               /* snapshots above this size are spaced out, */
     BYTES_PER_SECOND = 16 * 1000000, /* to this rate */
+    EVENT_TEXT = 4096,               /* bytes of a name in an event; what is longer is cut */
+    REASON = 300,                    /* bytes of the reason of a run that is stuck */
 };
 #define SECOND INT64_C(1000000000)
 
@@ -26,15 +28,24 @@ static void *grown(void *list, size_t n, size_t *cap, size_t size) {
     return at;
 }
 
+/* How much of a text fits, in whole characters: a store may refuse a part of one. */
+static size_t fitting(const char *text, size_t most) {
+    size_t len = strnlen(text, most + 1);
+    if (len <= most) return len;
+    for (len = most; len && ((unsigned char)text[len] & 0xc0) == 0x80; len--) continue;
+    return len;
+}
+
 /* The text, and behind a line break the Flow, unless it is NULL. */
 static char *joined(const char *text, const char *flow) {
-    size_t len = strlen(text), more = flow ? strlen(flow) + 1 : 0;
+    size_t len = fitting(text, EVENT_TEXT), more = flow ? fitting(flow, EVENT_TEXT) + 1 : 0;
     char *copy = malloc(len + more + 1);
     if (!copy) return NULL;
-    memcpy(copy, text, len + 1);
+    memcpy(copy, text, len);
+    copy[len + more] = '\0';
     if (!flow) return copy;
     copy[len] = '\n';
-    memcpy(copy + len + 1, flow, more);
+    memcpy(copy + len + 1, flow, more - 1);
     return copy;
 }
 
@@ -138,29 +149,59 @@ struct waits {
     size_t n, cap;
     uint64_t hash;
     struct rest rest;
-    bool failed;
+    mwl_status status; /* MWL_E_TOO_BIG: they are more than the run's memory; MWL_E_NOMEM */
+    uint64_t room;     /* bytes that their texts may still have */
     int64_t now_wall_ns;
 };
 
-static char *json_of(mwl_durable *d, mwl_value v, size_t *len) {
-    char *text = NULL, *copy = NULL;
-    mwl_heap *heap = mwl_vm_heap(d->vm);
-    if (mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, len) != MWL_OK) return NULL;
-    copy = malloc(*len + 1);
-    if (copy) memcpy(copy, text, *len + 1);
-    mwl_text_free(heap, text, *len);
-    return copy;
+struct text {
+    char *at; /* malloc; always with room for a zero behind it */
+    size_t len, cap;
+};
+
+static mwl_status add_piece(void *ctx, const char *piece, size_t len) {
+    struct text *t = ctx;
+    if (t->len + len >= t->cap) {
+        size_t cap = t->cap ? 2 * t->cap : 256;
+        while (cap <= t->len + len) cap *= 2;
+        char *grown = realloc(t->at, cap);
+        if (!grown) return MWL_E_NOMEM;
+        t->at = grown;
+        t->cap = cap;
+    }
+    memcpy(t->at + t->len, piece, len);
+    t->len += len;
+    return MWL_OK;
+}
+
+/* Writes a value that leaves the VM for the store. Its text may be far larger than the value, so it
+ * is counted while it is written. *text is malloc, and NULL after an error. */
+static mwl_status json_within(mwl_durable *d, mwl_value v, uint64_t most, char **text,
+                              size_t *len) {
+    struct text t = {NULL, 0, 0};
+    mwl_status status =
+        mwl_json_write_within(mwl_vm_heap(d->vm), v, MWL_JSON_COMPACT, most, add_piece, &t, NULL);
+    char *exact = status == MWL_OK ? realloc(t.at, t.len + 1) : NULL;
+    if (status == MWL_OK && !exact) status = MWL_E_NOMEM;
+    *text = exact;
+    *len = t.len;
+    if (exact)
+        exact[t.len] = '\0';
+    else
+        free(t.at);
+    return status;
 }
 
 /* What a worker outside has to know. */
-static char *call_of(mwl_durable *d, const mwl_wait *wait, size_t *len) {
+static mwl_status call_of(mwl_durable *d, const mwl_wait *wait, uint64_t most, char **text,
+                          size_t *len) {
     mwl_heap *heap = mwl_vm_heap(d->vm);
     mwl_value o = mwl_object(heap, 2);
     o = mwl_object_set(heap, o, "input", 5, mwl_value_keep(wait->input));
     o = mwl_object_set(heap, o, "arguments", 9, mwl_value_keep(wait->arguments));
-    char *text = mwl_is_absent(o) ? NULL : json_of(d, o, len);
+    mwl_status status = mwl_is_absent(o) ? mwl_heap_why(heap) : json_within(d, o, most, text, len);
     mwl_value_drop(heap, o);
-    return text;
+    return status;
 }
 
 static bool see_wait(void *ctx, const mwl_wait *wait) {
@@ -170,31 +211,35 @@ static bool see_wait(void *ctx, const mwl_wait *wait) {
     if (wait->cancelled || !uri) return true;
     mwl_store_wait *list = grown(w->list, w->n, &w->cap, sizeof *list);
     size_t len = 0, cap = strlen(w->r->id) + strlen(wait->name) + MWL__DRIVER_NUMBER;
-    char *name = malloc(cap);
-    char *question = *uri ? call_of(w->d, wait, &len) : json_of(w->d, wait->arguments, &len);
+    char *name = malloc(cap), *question = NULL;
     if (list) w->list = list;
-    if (!list || !name || !question) {
+    w->status = !list || !name ? MWL_E_NOMEM
+                : *uri         ? call_of(w->d, wait, w->room, &question, &len)
+                               : json_within(w->d, wait->arguments, w->room, &question, &len);
+    if (w->status != MWL_OK) {
         free(name);
         free(question);
-        w->failed = true;
         return false;
     }
+    w->room -= len;
     mwl__driver_wait_name(w->r, wait, *uri, name, cap);
     list[w->n++] = (mwl_store_wait){wait->number, name, w->now_wall_ns, {question, len}, uri};
     w->hash = (w->hash ^ wait->number) * UINT64_C(0x100000001b3) + 1;
     return true;
 }
 
-/* The open waits go with a change only if they differ from those of the one before. */
-static bool put_waits(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c,
-                      struct rest *rest) {
-    struct waits w = {.d = d, .r = r, .now_wall_ns = c->c.now_wall_ns};
+/* The open waits go with a change only if they differ from those of the one before. All of their
+ * texts together are within the run's memory. */
+static mwl_status put_waits(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c,
+                            struct rest *rest) {
+    struct waits w = {
+        .d = d, .r = r, .room = mwl_run_memory_limit(r->run), .now_wall_ns = c->c.now_wall_ns};
     mwl_run_each_wait(r->run, see_wait, &w);
     *rest = w.rest;
     mwl__driver_change made = {.waits = w.list, .c.n_waits = w.n};
-    if (w.failed || (r->waits_known && w.hash == r->waits && !c->c.new_waits)) {
+    if (w.status != MWL_OK || (r->waits_known && w.hash == r->waits && !c->c.new_waits)) {
         free_waits(&made);
-        return !w.failed;
+        return w.status;
     }
     free_waits(c);
     c->waits = w.list;
@@ -202,7 +247,7 @@ static bool put_waits(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c,
     c->c.new_waits = true;
     r->waits = w.hash;
     r->waits_known = true;
-    return true;
+    return MWL_OK;
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */
@@ -301,9 +346,17 @@ static bool save_end(mwl_durable *d, mwl__driver_run *r) {
         mwl__driver_event(d, r, "aborted", text);
         return put_end(d, r, MWL_STORE_ABORTED, strdup(text), strlen(text));
     }
+    char *text = NULL;
+    size_t most = mwl_run_memory_limit(r->run);
+    mwl_status status = json_within(d, mwl_run_result(r->run), most, &text, &len);
+    if (status == MWL_E_TOO_BIG) { /* it ends by its limit, and that is short */
+        mwl_run_exceed(r->run);
+        status = json_within(d, mwl_run_result(r->run), most, &text, &len);
+    }
+    if (status != MWL_OK && status != MWL_E_NOMEM)
+        return mwl__driver_stuck(d, r, mwl_status_text(status));
     bool good = mwl_run_succeeded(r->run);
     mwl_value result = mwl_run_result(r->run);
-    char *text = json_of(d, result, &len);
     const char *code = mwl_as_text(mwl_object_get(result, "code", 4), NULL);
     mwl__driver_event(d, r, good ? "done" : "failed", code);
     return put_end(d, r, good ? MWL_STORE_DONE : MWL_STORE_FAILED, text, len);
@@ -312,6 +365,26 @@ static bool save_end(mwl_durable *d, mwl__driver_run *r) {
 bool mwl__driver_stuck(mwl_durable *d, mwl__driver_run *r, const char *why) {
     mwl__driver_event(d, r, "stuck", why);
     return put_end(d, r, MWL_STORE_STUCK, strdup(why), strlen(why));
+}
+
+/* What is queued of it may contain the same. The messages that it has taken stay in the store. */
+bool mwl__driver_refused(mwl_durable *d, mwl__driver_run *r, const char *why) {
+    char text[REASON];
+    mwl__driver_change *c = r->queued;
+    if (c) {
+        free_waits(c);
+        mwl__driver_events_free(c->events, c->c.n_events);
+        c->events = NULL;
+        c->c.n_events = c->cap_events = c->c.n_taken = 0;
+        c->c.new_waits = false;
+    }
+    mwl__driver_events_free(r->events, r->n_events);
+    r->events = NULL;
+    r->n_events = r->cap_events = r->lost_events = r->n_taken = 0;
+    r->parking = true;
+    snprintf(text, sizeof text, "%s", why);
+    text[fitting(text, sizeof text - 2)] = '\0';
+    return mwl__driver_stuck(d, r, text);
 }
 
 /* ---- saving ---------------------------------------------------------------------------------- */
@@ -382,11 +455,16 @@ bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, const mwl_instant *now
     }
     r->fresh = false;
     mwl__driver_change *c = change_of(r, now);
-    if (!c || !copy_taken(r, c) || !put_waits(d, r, c, &rest)) {
+    status = c && copy_taken(r, c) ? put_waits(d, r, c, &rest) : MWL_E_NOMEM;
+    if (status != MWL_OK) {
         r->waits_known = false;
         mwl_bytes_free(d->vm, bytes, size);
         if (c && c != r->queued) mwl__driver_change_free(d, c);
-        return false;
+        if (status == MWL_E_NOMEM) return false;
+        if (status != MWL_E_TOO_BIG) return mwl__driver_stuck(d, r, mwl_status_text(status));
+        mwl_run_exceed(r->run); /* it has changed by that, and comes again */
+        d->pumps = true;
+        return true;
     }
     put_lists(d, r, c);
     set_bytes(d, c, bytes, size);

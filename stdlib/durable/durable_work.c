@@ -105,11 +105,42 @@ static mwl_status get_programs(mwl_durable_work *w, mwl_store *store) {
     return status;
 }
 
+enum { ALONE_TRIES = 20 }; /* of one change for which there is no memory; about 15 seconds */
+
+/* The store does not take the change `from`, alone. False: out of memory. */
+static bool refuse(mwl_durable_work *w, const mwl_store *store, mwl_status status) {
+    const char *why = mwl_store_why(store);
+    w->kept[w->from] = false;
+    w->refused[w->from] = strdup(*why ? why : mwl_status_text(status));
+    return w->refused[w->from] != NULL;
+}
+
+/* A group that the store refuses for what is in it is halved until the change is found: that one is
+ * set aside, and the others go on. Changes of a group are of different runs, so their order does
+ * not matter. A repetition begins where the last try has ended. */
+static mwl_status commit(mwl_durable_work *w, mwl_store *store) {
+    while (w->from < w->n) {
+        size_t n = w->n - w->from < w->width ? w->n - w->from : w->width;
+        mwl_status status = store->ops->commit(store, w->list + w->from, n, w->kept + w->from);
+        bool memory = status == MWL_E_NOMEM && (n > 1 || ++w->tries >= ALONE_TRIES);
+        if (status != MWL_OK && status != MWL_E_REFUSED && !memory) return status;
+        if (status != MWL_OK && n > 1) {
+            w->width = n / 2;
+            continue;
+        }
+        if (status != MWL_OK && !refuse(w, store, status)) return MWL_E_NOMEM;
+        w->tries = 0;
+        w->from += n;
+        w->width *= 2;
+    }
+    return MWL_OK;
+}
+
 /* The list that the store sees shares the texts of the changes. */
 mwl_status mwl_durable_work_do(mwl_durable_work *w, mwl_store *store) {
     w->status = MWL_OK;
     if (w->n && !w->committed) {
-        w->status = store->ops->commit(store, w->list, w->n, w->kept);
+        w->status = commit(w, store);
         w->committed = w->status == MWL_OK;
     }
     if (w->status != MWL_OK || !w->poll) return w->status;

@@ -64,6 +64,7 @@ typedef struct mwl_durable_counts {
     uint64_t commits, changes; /* changes that were committed */
     uint64_t started, ended;   /* runs that were loaded; that are over or stuck */
     uint64_t answers;          /* messages that were delivered */
+    uint64_t refused;          /* changes that the store refused for what they contain */
 } mwl_durable_counts;
 
 /* Makes a driver for a VM without runs; *out is given. options is copied. Returns MWL_OK or

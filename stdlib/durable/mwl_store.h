@@ -8,8 +8,10 @@
  *
  * Errors. MWL_E_IO: the transaction failed, or its outcome is not known. The caller repeats it
  * with the same contents until it gets another status; every function here may be repeated.
- * MWL_E_STATE: this worker does not own the store or its lease (any more). MWL_E_VERSION: the store
- * is of another version. MWL_E_SNAPSHOT: it is damaged. MWL_E_NOMEM. mwl_store_why() has a text for
+ * MWL_E_REFUSED: the store will never take what the call contains, because it is too large or
+ * against a rule of the database; nothing was done, and a repetition is of no use. MWL_E_STATE:
+ * this worker does not own the store or its lease (any more). MWL_E_VERSION: the store is of
+ * another version. MWL_E_SNAPSHOT: it is damaged. MWL_E_NOMEM. mwl_store_why() has a text for
  * people.
  *
  * The fence. A run has an epoch, which goes up each time a worker claims it, and a version, which

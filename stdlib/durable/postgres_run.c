@@ -14,6 +14,9 @@
 #include <time.h>
 
 enum { PARAMETERS = 24, REPLY_MS = 30000, ARRAY_HEAD = 20, BINARY = 1 };
+/* Bytes of all parameters of a statement. The server ends the connection if a message is larger
+ * than 1 GiB, and while it works it has more than one copy below that bound. */
+#define MESSAGE_MOST ((size_t)1 << 29)
 
 int64_t mwl__pg_mono_ns(void) {
     struct timespec t;
@@ -171,6 +174,16 @@ static bool wait_for_reply(mwl__pg_store *s) {
     return true;
 }
 
+/* The class of an error. Nothing was done in any case. */
+static mwl_status class_of(const char *state) {
+    static const char *const content[] = {"21", "22", "23", "44", "54", "42804"};
+    if (strcmp(state, "53200") == 0) return MWL_E_NOMEM;
+    if (strncmp(state, "XX0", 3) == 0) return MWL_E_SNAPSHOT;
+    for (size_t i = 0; i < sizeof content / sizeof *content; i++)
+        if (strncmp(state, content[i], strlen(content[i])) == 0) return MWL_E_REFUSED;
+    return MWL_E_IO;
+}
+
 /* What the server refuses. A repetition is as safe as after a lost connection: nothing was done. */
 static mwl_status refused(mwl__pg_store *s, const PGresult *r) {
     const char *code = s->lib->resultErrorField(r, 'C');
@@ -179,7 +192,7 @@ static mwl_status refused(mwl__pg_store *s, const PGresult *r) {
     (void)mwl__pg_refuse(s, MWL_E_IO, "PostgreSQL: %s", text ? text : "the statement failed");
     if (strcmp(s->state, "26000") == 0 || strcmp(s->state, "0A000") == 0)
         mwl__pg_drop(s); /* the prepared statements are gone, or of another schema */
-    return strncmp(s->state, "XX0", 3) == 0 ? MWL_E_SNAPSHOT : MWL_E_IO;
+    return class_of(s->state);
 }
 
 /* Reads the reply to one statement; of several statements in a text, the last. */
@@ -223,10 +236,12 @@ struct parameters {
     int lengths[PARAMETERS], formats[PARAMETERS];
     char numbers[PARAMETERS][8];
     int n;
+    size_t size; /* of all */
     bool failed;
 };
 
 static void add(struct parameters *p, const void *at, size_t len) {
+    p->size = len < SIZE_MAX - p->size ? p->size + len : SIZE_MAX;
     p->values[p->n] = at;
     p->lengths[p->n] = (int)len;
     p->formats[p->n++] = BINARY;
@@ -303,6 +318,8 @@ mwl_status mwl__pg_run(mwl__pg_store *s, PGresult **out, mwl__pg_statement which
     add_all(&p, form, &args);
     va_end(args);
     if (p.failed) return mwl__pg_refuse(s, MWL_E_NOMEM, "out of memory");
+    if (p.size > MESSAGE_MOST)
+        return mwl__pg_refuse(s, MWL_E_REFUSED, "PostgreSQL: %zu bytes in one statement", p.size);
     snprintf(name, sizeof name, "mwl%d", (int)which);
     mwl_status status = ready(s);
     if (status == MWL_OK) status = prepare(s, which, name);

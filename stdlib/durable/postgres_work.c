@@ -320,7 +320,7 @@ mwl_status mwl__pg_poll(mwl_store *base, const mwl_store_poll *ask, const mwl_st
     if (status == MWL_OK) status = claim(s, ask, sink, &n);
     if (status == MWL_OK) status = see_messages(s, sink, n > 0);
     if (status == MWL_OK && (!n || n < ask->most)) status = next_due(s, next_wall_ns);
-    return status;
+    return status == MWL_E_REFUSED ? MWL_E_IO : status; /* a poll contains nothing */
 }
 
 /* Rows of workers that ended without a word. */

@@ -22,6 +22,7 @@ mwl_status mwl__pg_renew(mwl__pg_store *s, int64_t part) {
     if (s->renewed_ns && now - s->renewed_ns < s->lease_ns / part) return MWL_OK;
     mwl_status status =
         mwl__pg_run(s, &r, MWL__PG_LEASE, "iti", s->worker, s->who, s->lease_ns / NS_PER_US);
+    if (status == MWL_E_REFUSED) status = MWL_E_IO; /* it says nothing about a change */
     if (status != MWL_OK) return status;
     s->renewed_ns = now; /* when it was asked for: the lease is not shorter than that */
     if (!s->joined_us) s->joined_us = mwl__pg_int(s, r, 0, 0);

@@ -78,6 +78,10 @@ mwl_status mwl__sqlite_status(mwl__sqlite_store *s, int code) {
     case SQLITE_CORRUPT:
         return mwl__sqlite_refuse(s, MWL_E_SNAPSHOT, "%s: damaged, or not a store of runs (%s)",
                                   s->path, text);
+    case SQLITE_TOOBIG:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_RANGE: return mwl__sqlite_refuse(s, MWL_E_REFUSED, "%s: %s", s->path, text);
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN: return mwl__sqlite_refuse(s, MWL_E_NOT_FOUND, "%s: %s", s->path, text);
     default: return mwl__sqlite_refuse(s, MWL_E_IO, "%s: %s", s->path, text);

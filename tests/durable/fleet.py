@@ -163,6 +163,27 @@ class Commands:
             assert f.read() == "f.1\n"
         assert self.states()["f"] == "done", self.states()
 
+    def check_refused(self):
+        """A change that the database refuses for what it is makes its run stuck; nobody waits for it. What it refuses for
+        now is repeated."""
+        refused, later = ["22001", "54000", "23514"], ["40001", "40P01", "53100", "57014"]
+        self.server.sql("create sequence mwlvm.tries; create function mwlvm.no() returns trigger language plpgsql as $$ begin "
+                        "if new.id like 'now%' or nextval('mwlvm.tries') < 6 then raise exception 'not this one' using "
+                        "errcode = substr(new.id, 4); end if; return new; end $$; create trigger no before update on mwlvm.run "
+                        "for each row when (new.version > old.version and new.state <> 6 and new.id ~ '^(now|old)') execute "
+                        "function mwlvm.no()")
+        for run in [*("now" + code for code in refused), *("old" + code for code in later), "good"]:
+            self.on("run", "plain.json", "--id", run, "--detach")
+        got = self.on("worker", "--quiet", "--until-idle")
+        self.server.sql("drop trigger no on mwlvm.run")
+        states = self.states()
+        assert all(states["now" + code] == "stuck" for code in refused), states
+        assert all(states["old" + code] == "done" for code in later), states
+        assert states["good"] == "done", states
+        assert "the store refused it: PostgreSQL: not this one" in self.on("show", "now22001"), got
+        self.on("resume", "now22001")  # the reason is gone
+        assert self.states()["now22001"] == "done"
+
     def check_transitions(self):
         """A transition waits for its commit and not for a poll, in a worker and in a command. The best of three."""
         self.write("turns.json", turns(100))
@@ -453,6 +474,7 @@ def main():
             commands.check_draining()
             commands.check_end_beside_message()
             commands.check_full_disk()
+            commands.check_refused()
             commands.check_transitions()
             commands.check_keeping()
             commands.check_idle()

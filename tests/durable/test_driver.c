@@ -5,14 +5,16 @@
 #include "mwl_durable.h"
 #include "run_flow.h"
 
+#include <stdio.h>
+
 #define S INT64_C(1000000000)
 #define EFFECT "mwl:provider.call/test/effect/v1"
-#define DOCUMENT                                                                                   \
-    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" EFFECT                 \
-    "\",\"codePrefix\":\"Test\",\"description\":\"d\",\"parameters\":{\"type\":\"object\"},"       \
+#define DOCUMENT                                                                                                           \
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" EFFECT                                         \
+    "\",\"codePrefix\":\"Test\",\"description\":\"d\",\"parameters\":{\"type\":\"object\",\"additionalProperties\":true}," \
     "\"failureCatalog\":{\"closed\":[],\"open\":[]}}"
 #define CALL(next) "{'action':'Call','call':{'provider':'" EFFECT "'},'next':'" next "'}"
-enum { CALLS = 8, TURNS = 200 };
+enum { CALLS = 64, TURNS = 200 };
 
 /* A store in memory with one worker, whose lease does not end. */
 typedef struct place {
@@ -29,6 +31,10 @@ typedef struct place {
     unsigned cut;    /* how often a program cannot be read */
     mwl_call *calls[CALLS];
     size_t n_calls, n_ended, started;
+    bool (*refuses)(const struct place *p, const mwl_store_change *c); /* or NULL: none */
+    uint64_t bad;     /* runs whose changes are refused, bits by seq; see refuse_some */
+    unsigned trouble; /* each so manieth commit fails for another reason; 0: none does */
+    unsigned n_commits, n_stuck;
     bool once;  /* the provider is never asked twice */
     bool stale; /* the next poll shows messages that are taken then, and runs out of memory */
 } place;
@@ -70,8 +76,13 @@ static mwl_status on_poll(mwl_store *base, const mwl_store_poll *ask, const mwl_
     return p->real->ops->poll(p->real, ask, &mine, next);
 }
 static mwl_status on_commit(mwl_store *base, const mwl_store_change *c, size_t n, bool *kept) {
-    mwl_store *real = ((place *)base)->real;
-    return real->ops->commit(real, c, n, kept);
+    place *p = (place *)base;
+    p->n_commits++;
+    if (p->trouble && p->n_commits % p->trouble == 0)
+        return p->n_commits % 2 ? MWL_E_IO : MWL_E_NOMEM;
+    for (size_t i = 0; p->refuses && i < n; i++)
+        if (p->refuses(p, &c[i])) return MWL_E_REFUSED;
+    return p->real->ops->commit(p->real, c, n, kept);
 }
 static mwl_status
 on_program(mwl_store *base, const uint8_t *id,
@@ -108,6 +119,7 @@ static void on_loaded(void *ctx, mwl_run *run) {
 }
 static void on_ended(void *ctx, const mwl_durable_ended *run) {
     ((place *)ctx)->n_ended += run->state == MWL_STORE_DONE;
+    ((place *)ctx)->n_stuck += run->state == MWL_STORE_STUCK;
 }
 static void start_effect(mwl_call *call, void *user) {
     place *p = user;
@@ -115,12 +127,17 @@ static void start_effect(mwl_call *call, void *user) {
     if (p->n_calls < CALLS) p->calls[p->n_calls++] = call;
 }
 
+/* Whether workers outside take the calls. */
+static bool remote;
+
 static bool make_worker(place *p) {
+    static const char *const uris[] = {EFFECT, NULL};
     const mwl_call_provider provider = {.uri = EFFECT,
                                         .document = DOCUMENT,
                                         .start = start_effect,
                                         .flags = p->once ? MWL_CALL_ONCE : 0};
-    const mwl_durable_options options = {.loaded = on_loaded, .ended = on_ended, .ctx = p};
+    const mwl_durable_options options = {
+        .loaded = on_loaded, .ended = on_ended, .ctx = p, .remote = remote ? uris : NULL};
     mwl_config config = mwl_config_default();
     config.hold = true;
     config.clock = (mwl_clock){read_clock, p};
@@ -139,8 +156,8 @@ static void end_worker(place *p) {
     p->n_calls = 0;
 }
 
-/* Two runs of the Flow are accepted. */
-static bool open_place(place *p, const char *definition, bool once) {
+/* So many runs of the Flow are accepted: a, b, c. */
+static bool open_place_of(place *p, const char *definition, bool once, int n) {
     const mwl_asm_document library[] = {{EFFECT, DOCUMENT, true}, {NULL, NULL, false}};
     const mwl_asm_options options = {.library = library};
     char *text = flow_quoted(definition);
@@ -159,13 +176,18 @@ static bool open_place(place *p, const char *definition, bool once) {
     if (!good) return false;
     mwl_program_id(program, id);
     good = p->real->ops->put_program(p->real, id, "f", out.image, out.image_size, 1) == MWL_OK;
-    for (int i = 0; i < 2; i++) {
-        const mwl_store_start start = {i ? "b" : "a", id, "f", {"{}", 2}, 1};
+    for (int i = 0; i < n; i++) {
+        const char name[] = {(char)('a' + i % 26), i < 26 ? '\0' : (char)('a' + i / 26), '\0'};
+        const mwl_store_start start = {name, id, "f", {"{}", 2}, 1};
         good = good && p->real->ops->start(p->real, &start) == MWL_OK;
     }
     mwl_program_release(program);
     mwl_asm_free(&out);
     return good;
+}
+
+static bool open_place(place *p, const char *definition, bool once) {
+    return open_place_of(p, definition, once, 2);
 }
 
 static void close_place(place *p) {
@@ -303,6 +325,120 @@ UTEST(driver, calls_that_are_made_once_are_made_before_the_end) {
     ASSERT_EQ(p.started, (size_t)4);
     ASSERT_EQ(p.n_ended, (size_t)2);
     close_place(&p);
+}
+
+/* ---- what a store refuses -------------------------------------------------------------------- */
+
+enum { RUNS = 64 };
+
+/* All but the end of a run that is stuck. */
+static bool refuse_some(const place *p, const mwl_store_change *c) {
+    bool stuck = c->kind == MWL_STORE_END && c->state == MWL_STORE_STUCK;
+    return !stuck && p->bad >> (c->seq % RUNS) & 1;
+}
+static bool refuse_all(const place *p, const mwl_store_change *c) {
+    (void)p, (void)c;
+    return true;
+}
+/* Only what comes second: the calls of the first snapshot are released. */
+static bool refuse_ends(const place *p, const mwl_store_change *c) {
+    return c->kind == MWL_STORE_END && refuse_some(p, c);
+}
+
+struct found {
+    uint64_t stuck, done, open;
+};
+static bool see_state(void *ctx, const mwl_store_row *row) {
+    struct found *f = ctx;
+    uint64_t bit = UINT64_C(1) << (row->seq % RUNS);
+    if (row->state == MWL_STORE_STUCK)
+        f->stuck |= bit;
+    else if (row->state == MWL_STORE_DONE)
+        f->done |= bit;
+    else
+        f->open |= bit;
+    return true;
+}
+
+/* Any subset is refused: exactly these runs are stuck, each once, and the others are done. */
+UTEST(driver, a_change_that_the_store_refuses_makes_its_run_stuck_and_no_other) {
+    uint64_t dice = 88172645463325252u;
+    for (int round = 0; round < 12; round++) {
+        place p;
+        struct found f = {0, 0, 0};
+        const mwl_store_query all = {.limit = 0};
+        ASSERT_TRUE(
+            open_place_of(&p, FLOW("'a':" CALL("z") ",'z':{'action':'Return'}"), false, RUNS));
+        dice ^= dice << 13, dice ^= dice >> 7, dice ^= dice << 17;
+        p.refuses = round % 2 ? refuse_ends : refuse_some;
+        p.bad = round == 0 ? 1 : round == 1 ? UINT64_MAX : round < 4 ? dice & dice << 3 : dice;
+        p.trouble = round > 6 ? 3 : 0;
+        for (int i = 0; i < TURNS && p.n_ended + p.n_stuck < RUNS; i++) {
+            turn(&p);
+            settle(&p);
+        }
+        ASSERT_EQ(p.real->ops->list(p.real, &all, see_state, &f), MWL_OK);
+        EXPECT_EQ(f.stuck, p.bad);
+        EXPECT_EQ(f.done, ~p.bad);
+        EXPECT_EQ(p.n_ended + p.n_stuck, (unsigned)RUNS);
+        if (p.refuses == refuse_some) /* a call that is not in a snapshot is not made */
+            EXPECT_EQ(p.started, (size_t)__builtin_popcountll(~p.bad));
+        if (round == 0) EXPECT_LT(p.n_commits, 40u); /* the change is found by halving */
+        close_place(&p);
+    }
+}
+
+/* A store that takes not even that a run is stuck: the worker gives it up, and does not ask again
+ * and again. */
+UTEST(driver, a_store_that_refuses_everything_is_not_asked_for_ever) {
+    place p;
+    ASSERT_TRUE(open_place(&p, FLOW("'a':" CALL("z") ",'z':{'action':'Return'}"), false));
+    p.refuses = refuse_all;
+    for (int i = 0; i < 20; i++) turn(&p);
+    EXPECT_LT(p.n_commits, 10u);
+    EXPECT_EQ(mwl_durable_runs(p.driver), 0u);
+    EXPECT_EQ(p.started, 0u);
+    close_place(&p);
+}
+
+/* ---- what is larger as text ------------------------------------------------------------------ */
+
+#define DOUBLE                                                                                     \
+    "'a':{'action':'Pass','assign':{'l':'{{ [1] }}','n':'{{ 0 }}'},'next':'b'},"                   \
+    "'b':{'action':'Pass','assign':{'l':'{{ [vars.l, vars.l] }}','n':'{{ vars.n + 1.0 }}'},"       \
+    "'next':'c'},'c':{'action':'Match','cases':[{'when':'{{ vars.n < 28.0 }}','next':'b'}],"       \
+    "'default':{'next':'w'}},"
+
+static bool see_result(void *ctx, const mwl_store_row *row) {
+    char *text = ctx;
+    snprintf(text, 200, "%s %.*s", mwl_store_state_name(row->state), (int)row->result.len,
+             row->result.at ? row->result.at : "");
+    return false;
+}
+
+/* A list that is in itself twice, 28 times: a few KB, and gigabytes of JSON. */
+UTEST(driver, a_text_above_the_memory_of_its_run_ends_the_run_by_its_limit) {
+    static const char *const definitions[] = {
+        FLOW(DOUBLE "'w':{'action':'Return','value':'{{ vars.l }}'}"),
+        FLOW(DOUBLE "'w':{'action':'Call','call':{'provider':'" EFFECT
+                    "','with':{'name':'n','l':'{{ vars.l }}'}},'next':'z'},"
+                    "'z':{'action':'Return'}"),
+        FLOW(DOUBLE "'w':{'action':'Call','call':{'provider':'" EFFECT
+                    "','input':'{{ vars.l }}'},'next':'z'},'z':{'action':'Return'}")};
+    for (int i = 0; i < 3; i++) {
+        place p;
+        char text[200] = "";
+        const mwl_store_query one = {.id = "a"};
+        remote = i > 0;
+        ASSERT_TRUE(open_place(&p, definitions[i], false));
+        remote = false;
+        for (int k = 0; k < 20; k++) turn(&p);
+        ASSERT_EQ(p.real->ops->list(p.real, &one, see_result, text), MWL_OK);
+        EXPECT_STREQ(text, "failed {\"type\":\"cancellation\",\"code\":\"System.Cancelled\","
+                           "\"message\":\"the run used up its memory\","
+                           "\"details\":{\"limit\":\"memory\"}}");
+        close_place(&p);
+    }
 }
 
 UTEST_MAIN()

@@ -3,6 +3,8 @@
 
 #include "store_kit.h"
 
+#include "stdlib/durable/sqlite_impl.h"
+
 #include <dlfcn.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
@@ -211,6 +213,34 @@ UTEST(sqlite, a_backup_is_a_store) {
     ASSERT_STREQ(listed(copy, false), "a new v0 w0 m0 ;");
     mwl_store_close(copy);
     (void)unlink(path);
+    close_place(&p);
+}
+
+/* What the database never takes is not the same as a disk that is full: nothing is repeated. */
+UTEST(sqlite, a_change_that_is_too_large_is_refused_and_nothing_of_it_is_kept) {
+    enum { MOST = 100000 };
+    static char large[MOST + 1];
+    place p;
+    shown got;
+    bool kept[2] = {true, true};
+    __typeof__(&sqlite3_limit) limit;
+    void *found = sqlite_function("sqlite3_limit");
+    memcpy(&limit, &found, sizeof limit);
+    memset(large, '1', sizeof large);
+    ASSERT_TRUE(open_place(&p, SQLITE));
+    ASSERT_EQ(start(p.s, "b", "{}"), MWL_OK);
+    ASSERT_TRUE(claim_a(p.s, "w", &got));
+    (void)limit(((mwl__sqlite_store *)p.s)->db, SQLITE_LIMIT_LENGTH, MOST);
+    mwl_store_change c[2] = {{.seq = 1, .version = 1, .bytes = "x", .size = 1},
+                             {.seq = 2, .version = 1, .bytes = "y", .size = 1}};
+    c[1].kind = MWL_STORE_END;
+    c[1].state = MWL_STORE_DONE;
+    c[1].result = (mwl_store_text){large, sizeof large};
+    EXPECT_EQ(p.s->ops->commit(p.s, c, 2, kept), MWL_E_REFUSED);
+    EXPECT_TRUE(strstr(mwl_store_why(p.s), "too big") != NULL);
+    EXPECT_FALSE(kept[0] || kept[1]);
+    EXPECT_STREQ(listed(p.s, false), "b live v0 w0 m0 ;a live v0 w0 m0 ;");
+    EXPECT_EQ(p.s->ops->commit(p.s, c, 1, kept), MWL_OK);
     close_place(&p);
 }
 

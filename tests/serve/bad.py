@@ -245,6 +245,25 @@ class Bad(Case):
                 pass
         self.get("/healthz", tcp=True)
 
+    def test_a_result_that_is_gigabytes_as_json_stops_nobody(self):
+        """A list that is twice in itself, 28 times: a few KB in memory, 1.6 GB of JSON. It ends its run by its limit."""
+        self.serve("--memory", "64M")
+        self.put("twice", flow({"a": {"action": "Pass", "assign": {"l": "{{ [1] }}", "n": "{{ 0 }}"}, "next": "b"},
+                                "b": {"action": "Pass", "assign": {"l": "{{ [vars.l, vars.l] }}", "n": "{{ vars.n + 1.0 }}"},
+                                      "next": "c"},
+                                "c": {"action": "Match", "cases": [{"when": "{{ vars.n < 28.0 }}", "next": "b"}],
+                                      "default": {"next": "w"}},
+                                "w": {"action": "Return", "value": "{{ vars.l }}"}}))
+        self.put("p", flow({"a": {"action": "Pass", "next": "end"}}))
+        began = time.monotonic()
+        self.post("/v1/runs", {"program": "twice", "id": "twice"}, status=202)
+        self.post("/v1/runs", {"program": "p", "id": "other"}, status=202)
+        self.assertEqual(self.get("/v1/runs/other/result?wait=60").json["type"], "success")
+        self.assertLess(time.monotonic() - began, 2)
+        self.assertEqual(self.get("/v1/runs/twice/result?wait=60").json["details"], {"limit": "memory"})
+        self.get("/readyz")
+        self.assertLess(self.memory(), 100000)
+
     def test_a_full_disk_loses_nothing(self):
         self.serve()
         self.put("p", flow({"a": ask("ok")}))

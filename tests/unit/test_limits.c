@@ -124,6 +124,50 @@ UTEST(limits, memory) {
 
 /* ---- depths ---------------------------------------------------------------------------------- */
 
+static void exceed_in_start(mwl_call *call, void *user) {
+    (void)user;
+    mwl_run_exceed(mwl_call_run(call));
+    mwl_call_succeed(call, mwl_null());
+}
+
+/* A host finds that what it makes of a run is larger than the run's memory: when the run is done,
+ * while it sleeps, in one of its callbacks. Cleanup runs; a second time has no effect. */
+UTEST(limits, a_host_ends_a_run_by_its_memory) {
+    static const char uri[] = "mwl:provider.call/test/exceed/v1";
+    static const char document[] =
+        "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":"
+        "\"mwl:provider.call/test/exceed/v1\",\"codePrefix\":\"Test\",\"description\":\"d\","
+        "\"parameters\":{\"type\":\"object\"},\"failureCatalog\":{\"closed\":[],\"open\":[]}}";
+    const mwl_asm_provider documents = {"exceed", document, sizeof document - 1};
+    static const char *const definitions[] = {
+        FLOW("'a':{'action':'Return','value':'ok'}"),
+        FLOW("'a':{'action':'Sleep','for':'PT1H','next':'z'}," DONE),
+        FLOW("'a':{'action':'Call','call':{'provider':'mwl:provider.call/test/exceed/v1'},"
+             "'next':'z'}," DONE)};
+    const mwl_call_provider provider = {.uri = uri, .document = document, .start = exceed_in_start};
+    for (int i = 0; i < 3; i++) {
+        flow f = {.documents = &documents, .n_documents = 1};
+        mwl_config c = mwl_config_default();
+        c.limits.memory_bytes = 1u << 20;
+        ASSERT_EQ((int)mwl_vm_new(&c, &f.vm), (int)MWL_OK);
+        ASSERT_EQ((int)mwl_std_add(f.vm, MWL_STD_ALL, NULL), (int)MWL_OK);
+        ASSERT_EQ((int)mwl_vm_provide(f.vm, &provider, 1, NULL, NULL), (int)MWL_OK);
+        ASSERT_TRUE(flow_load(&f, definitions[i]) && flow_start(&f, "[]"));
+        mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+        EXPECT_EQ(mwl_run_memory_limit(f.run), (size_t)(1u << 20));
+        if (i < 2) mwl_run_exceed(f.run);
+        mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+        if (i < 1) mwl_run_exceed(f.run);
+        EXPECT_EQ((int)mwl_run_why(f.run), (int)MWL_E_TOO_BIG);
+        EXPECT_FALSE(mwl_run_succeeded(f.run));
+        flow_finish(&f);
+        for (char *p = f.result; *p; p++)
+            if (*p == '"') *p = '\'';
+        EXPECT_STREQ(f.result, MEMORY_LIMIT);
+        flow_close(&f);
+    }
+}
+
 UTEST(limits, frame_depth) {
     static const char nested[] = FLOW_WITH(
         "'flows':{'f':{'entrypoint':'s','steps':{'s':{'action':'Call','call':{'flow':'g'},'next':'r'},"

@@ -34,7 +34,7 @@ static const char *member(mwl_value o, const char *name) {
 
 static void explain(mwl_heap *heap, mwl_value result, const mwl_run *run) {
     const struct explain e = {heap, run, "the definition", NULL};
-    if (run)
+    if (run && mwl_run_get_state(run) == MWL_RUN_DONE)
         explain_failure(&e);
     else
         cmd_note("%s: %s", member(result, "code"), member(result, "message"));

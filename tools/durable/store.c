@@ -12,6 +12,7 @@
 
 int store_exit(mwl_status status) {
     switch (status) {
+    case MWL_E_REFUSED:
     case MWL_E_NOMEM: return CMD_LIMIT;
     case MWL_E_SNAPSHOT:
     case MWL_E_VERSION: return CMD_REJECTED;

@@ -76,6 +76,7 @@ void ask_refused(struct ask *a, const struct desk_tools *t, mwl_status status) {
     case MWL_E_NOT_FOUND: ask_problem(a, 404, "%s", why); break;
     case MWL_E_DUPLICATE:
     case MWL_E_STATE: ask_problem(a, 409, "%s", why); break;
+    case MWL_E_REFUSED: ask_problem(a, 422, "%s", why); break;
     case MWL_E_IO:
     case MWL_E_NOMEM:
         ask_problem(a, 503, "%s", *why ? why : mwl_status_text(status));

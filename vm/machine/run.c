@@ -436,6 +436,8 @@ static void stop_turn(mwl_run *run) {
     if (run->link->vm->executing == run) mwl__exec_stop(&run->link->vm->exec);
 }
 
+#define MEMORY_USED_UP "the run used up its memory"
+
 /* spec: execution-model, external cancellation. */
 static void cancel(mwl_run *run, const char *reason) {
     mwl__usage(is_there(run), "mwl_run_cancel: the run was freed");
@@ -482,7 +484,7 @@ void mwl__run_limit(mwl_run *run, mwl_status why) {
     impose(run,
            why == MWL_E_FUEL    ? "the run used up its fuel"
            : why == MWL_E_DEPTH ? "the run is nested too deeply"
-                                : "the run used up its memory",
+                                : MEMORY_USED_UP,
            d);
 }
 
@@ -494,6 +496,35 @@ void mwl__run_limit_later(mwl_run *run, mwl_status why) {
     run->marked = run->cancel_asked = true;
     run->why = (int8_t)why;
     stop_turn(run);
+}
+
+/* A run that is done: what it would have if the limit had been reached before. */
+static void replace_result(mwl_run *run) {
+    mwl_heap *h = &run->link->vm->heap;
+    mwl_value d = mwl_object_set(h, mwl_object(h, 1), "limit", 5, mwl_string(h, "memory", 6));
+    mwl_value cancel = mwl__failure_new(h, MWL_FAILURE_CANCELLED, MEMORY_USED_UP, d);
+    if (mwl_is_absent(cancel)) return; /* the host asks again */
+    mwl__replace(h, &run->result, cancel);
+    run->succeeded = run->bare = false;
+    run->why = MWL_E_TOO_BIG;
+}
+
+size_t mwl_run_memory_limit(const mwl_run *run) { return run->limits->memory_bytes; }
+
+void mwl_run_exceed(mwl_run *run) {
+    if (!run || run->state == MWL_RUN_ABORTED) return;
+    mwl_vm *vm = run->link->vm;
+    size_t used = vm->heap.used;
+    bool busy = run->busy;
+    mwl__run_enter(run);
+    if (run->state == MWL_RUN_DONE)
+        replace_result(run);
+    else if (busy)
+        mwl__run_limit_later(run, MWL_E_TOO_BIG);
+    else
+        mwl__run_limit(run, MWL_E_TOO_BIG);
+    mwl__run_used(run, vm, used);
+    mwl__run_leave(run);
 }
 
 /* The cancellation, or the limit, that was asked for while the run was busy. */
