@@ -150,16 +150,19 @@ class Machine:
             bound = {**roots, "call": run.binding()}
             run.given = self.evaluate(call["input"], bound, run.now) if "input" in call else value
             run.args = self.evaluate(call.get("with", {}), bound, run.now)
-            if "provider" in call:
-                schema.check(schema.MOCK, run.args)
-            elif not isinstance(run.args, dict):
+            if "provider" not in call and not isinstance(run.args, dict):
                 raise validation("with")
         except Failed as fault:
             run.result = fault.result
             return run
         run.dispatched = self.stamp()
         if "provider" in call:
-            yield from self.mock(task, run)
+            try:
+                schema.check(schema.MOCK, run.args)
+                yield from self.mock(task, run)
+            except Failed as fault:  # as a frame whose arguments are refused: its Result is that failure
+                run.result = fault.result
+                run.window = ("provider", {"input": run.given, "result": run.result, "metadata": {}})
         else:
             frame, run.result = yield from self.run_frame(task, self.target(call), run.given, run.args)
             run.window = ("flow", {"input": frame.input, "vars": frame.vars, "result": run.result,

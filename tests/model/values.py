@@ -125,9 +125,18 @@ def is_severed(result):
 
 
 def link_end(failure, below):
-    """The failure with `below` at the end of its chain."""
+    """The failure with `below` at the end of its chain, unless its history has that already."""
+    at = failure.get("previous")
+    while at is not None:
+        if at == below:
+            return failure
+        at = at.get("previous")
+    return put_at_end(failure, below)
+
+
+def put_at_end(failure, below):
     previous = failure.get("previous")
-    linked = below if previous is None else link_end(previous, below)
+    linked = below if previous is None else put_at_end(previous, below)
     return {**failure, "previous": linked}
 
 

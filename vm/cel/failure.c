@@ -217,10 +217,22 @@ static mwl_value relink(mwl_heap *h, mwl_value head, uint32_t keep, mwl_value ta
     return tail;
 }
 
+/* Whether the history of `newer`, which has `a` links, contains `older`, which has `b`, by value.
+ * Only the part of equal length can be equal. The head is not history: a handler may fail with the
+ * failure that it handles, and that is another one. */
+static bool has_history(mwl_value newer, uint32_t a, mwl_value older, uint32_t b) {
+    if (a <= b) return false;
+    for (; a > b; a--) newer = previous_of(newer);
+    return mwl_value_equal(newer, older);
+}
+
 mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older, uint32_t limit) {
     if (mwl_is_absent(take_newer) || mwl_value_kind(older) != MWL_KIND_OBJECT) return take_newer;
     if (limit > MWL_CHAIN_LIMIT_MAX) limit = MWL_CHAIN_LIMIT_MAX;
     uint32_t a = chain_length(take_newer), b = chain_length(older);
+    /* spec: execution-context, chaining: supersession preserves the superseded failure as it is;
+     * one that the chain has already is not linked again. DECISIONS.md 10. */
+    if (has_history(take_newer, a, older, b)) return take_newer;
     mwl_value tail = mwl__keep(older);
     if (a + b > limit) { /* the last link that is kept says that older failures were dropped */
         uint32_t left = limit - 1;

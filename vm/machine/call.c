@@ -168,6 +168,10 @@ uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32
     return next_pc;
 }
 
+mwl_value mwl__call_refused(mwl__frame *f) {
+    return mwl__raised_set(&mwl__vm_of(f)->exec) ? mwl__raised_take(f) : mwl_absent();
+}
+
 /* What the target receives: the written input, or call.input as it is. */
 static mwl_value target_input(const mwl__call_state *r) {
     return mwl__keep(mwl_is_absent(r->target_input) ? r->input : r->target_input);
@@ -217,14 +221,25 @@ static uint32_t dispatch_flow(mwl__frame *f, mwl_vm *vm, uint32_t ix, mwl_value 
     return mwl__frame_park(f, vm, MWL_FRAME_WAIT_CALL, next_pc, MWL_NEVER);
 }
 
+/* spec: call-interface: a `with` that fails validation fails the call's execution, of a provider as
+ * of a Flow: the failure arm runs. DECISIONS.md 32. */
+static uint32_t refused(mwl__frame *f, uint32_t next_pc) {
+    mwl_value failure = mwl__call_refused(f);
+    if (mwl_is_absent(failure)) return MWL_PC_NOMEM;
+    mwl__call_accepted(f);
+    mwl__call_settle(f, false, failure);
+    return next_pc;
+}
+
 uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl_vm *vm = mwl__vm_of(f);
     const mwl__call_rec *c = rec_of(f, ix);
     if (c->gather != MWL_NONE) return mwl__gather_dispatch(f, ix);
     mwl_value args;
-    uint32_t pc = mwl__call_arguments(f, ix, &args, next_pc);
-    if (pc != next_pc) return pc;
     if (c->flags & MWL_NEEDS_DISPATCHED) f->record->dispatched_ns = mwl__clock_wall(vm);
+    uint32_t pc = mwl__call_arguments(f, ix, &args, next_pc);
+    if (pc == MWL_PC_FAULT) return refused(f, next_pc);
+    if (pc != next_pc) return pc;
     if (mwl__tracing(vm))
         mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
                    c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, -1,

@@ -16,6 +16,9 @@ uint32_t mwl__call_end(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 /* The target's arguments, given; a provider's are checked. Returns next_pc or as
  * mwl__arguments_check. */
 uint32_t mwl__call_arguments(mwl__frame *f, uint32_t ix, mwl_value *args, uint32_t next_pc);
+/* A provider's arguments were refused (MWL_PC_FAULT): the failure, given, which is the Result of
+ * the target. Absent: out of memory. */
+mwl_value mwl__call_refused(mwl__frame *f);
 void mwl__call_frame_done(mwl__frame *parent, mwl__frame *child); /* the target Flow completed */
 
 void mwl__call_accepted(mwl__frame *f); /* the instants of its record */

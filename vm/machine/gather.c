@@ -277,14 +277,25 @@ static uint32_t run_flow(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c,
     return rec_of(f)->run_pc;
 }
 
+/* The provider's arguments were refused: its arm runs, as that of a call (call.c). */
+static uint32_t refused(mwl__frame *f, mwl__slot *slot, const mwl__call_rec *c) {
+    mwl__result res = {.v = mwl__call_refused(f)};
+    if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
+    slot->record = take_record(f, c);
+    if (!slot->record) mwl__call_state_clear(mwl__heap_of(f), f->record);
+    mwl__gather_resolved(f, slot, MWL_SLOT_SETTLED, res);
+    return rec_of(f)->run_pc;
+}
+
 uint32_t mwl__gather_dispatch(mwl__frame *f, uint32_t ix) {
     const mwl__call_rec *c = &mwl__tables(f)->calls[ix];
     mwl__call_state *r = f->record;
     mwl__slot *slot = &mwl__gather_of(f)->slots[r->index];
     mwl_value args;
-    uint32_t pc = mwl__call_arguments(f, ix, &args, 0);
-    if (pc != 0) return pc;
     if (c->flags & MWL_NEEDS_DISPATCHED) r->dispatched_ns = mwl__clock_wall(mwl__vm_of(f));
+    uint32_t pc = mwl__call_arguments(f, ix, &args, 0);
+    if (pc == MWL_PC_FAULT) return refused(f, slot, c);
+    if (pc != 0) return pc;
     if (mwl__tracing(mwl__vm_of(f)))
         mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
                    c->import != MWL_NONE ? f->run->link->providers[c->import]->uri : NULL, r->index,
