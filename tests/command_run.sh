@@ -279,3 +279,30 @@ for _ in 1 2; do "$mwlvm" "$dir/id.json" --seed 5 --input null --virtual-time; d
 [ "$(sort -u "$out" | wc -l)" -eq 1 ] || complain "--seed does not repeat an id under virtual time: $(cat "$out")"
 for _ in 1 2; do "$mwlvm" "$dir/id.json" --id one --input null; done >"$out" 2>"$err"
 [ "$(sort -u "$out")" = '"one"' ] || complain "--id is not the id: $(cat "$out")"
+
+# ---- ids
+expect 2 "$mwlvm" $hello --id ''
+says "$err" '^mwlvm: --id must not be empty$'
+expect 2 "$mwlvm" $hello --id "$(printf 'a\377')"
+says "$err" '^mwlvm: --id is not UTF-8$'
+
+# ---- outputs that cannot be written are found before the run has effects
+flow effect '"steps": {"a": {"action": "Call", "call": {"provider": "mwl:provider.call/mwlvm/file/v1", "with":
+ {"path": "'"$dir"'/effect", "action": "write", "value": "done"}}, "next": "b"}, "b": {"action": "Return"}}'
+for option in --record --report --save --trace-file; do
+    for where in "$dir/no-folder/x" "$dir"; do
+        expect 2 "$mwlvm" "$dir/effect.json" --input null --allow-write="$dir" $option "$where"
+        [ ! -e "$dir/effect" ] || complain "$option $where: the effect came before the message"
+    done
+done
+expect 0 "$mwlvm" "$dir/effect.json" --input null --allow-write="$dir" --record "$dir/effect.case.json"
+[ -s "$dir/effect" ] && [ -s "$dir/effect.case.json" ] || complain "an output that can be written is not written"
+[ "$(ls "$dir" | grep -c 'effect.case.json')" = 1 ] || complain "looking whether a file can be written leaves something"
+
+# ---- integers that a double does not hold: 2^53 is one, 2^53 + 1 is the first that is not
+expect 0 "$mwlvm" $hello --input '{"name": "a", "n": [9007199254740992, -9007199254740992]}'
+quiet
+for n in 9007199254740993 -9007199254740993; do
+    expect 0 "$mwlvm" $hello --input '{"name": "a", "n": '$n'}'
+    says "$err" "this integer becomes ${n%3}2$"
+done

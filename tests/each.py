@@ -438,6 +438,92 @@ def interrupt_file():
         expect(sum(r.get("code") != "Mwlvm.NotStarted" and r["type"] == "cancellation" for r in got) == 100, "interrupt, a file:", len(got))
 
 
+def notes():
+    """What a value does not keep is noted with its line: three times, then the number of such lines."""
+    out, err = run(SAME, "--each", "-j", "1", text='{"id": 9007199254740993}\n1\n{"a":1,"a":2}\n9007199254740992\n')
+    expect([r["value"] for r in results(out)] == [{"id": 2**53}, 1, {"a": 2}, 2**53], "notes:", out)
+    expect("note: line 1:1:8: this integer becomes 9007199254740992" in err, "notes:", err)
+    expect("note: line 3:1:8: the member 'a' appears twice" in err and "line 4" not in err and "in all" not in err, "notes:", err)
+    _, err = run(SAME, "--each", "-j", "1", text='{"id": 9007199254740993}\n' * 5)
+    expect(err.count("this integer becomes") == 3 and "with 5 lines in all" in err, "notes:", err)
+    out, _ = run(SAME, "--each", "--quiet", text=b"\xef\xbb\xbf1\n2\n", status=1)
+    expect("byte order mark" in results(out)[0]["message"] and results(out)[1]["value"] == 2, "byte order mark:", out)
+
+
+def full_disk():
+    """The summary does not count Results that were not written as if all was well."""
+    with open("/dev/full", "w") as full:
+        got = subprocess.run([MWLVM, "run", SAME, "--each"], input=b"1\n", stdout=full, stderr=subprocess.PIPE)
+    expect(got.returncode == 2 and b"Results cannot be written: stopped at line 1" in got.stderr, "full disk:", got.stderr)
+
+
+def stopped_line():
+    """The line at which it was stopped counts also if it is not JSON."""
+    _, err = run(SAME, "--each", "--fail-fast", text="{\n", status=1)
+    expect("stopped by a failure at line 1: 1 done" in err, "stopped at:", err)
+
+
+def from_a_line():
+    """Lines before --from have no run; the others keep their numbers in id, seed and Result."""
+    ids = flow("lines", {"a": {"action": "Return", "value": "{{ execution.id + ' ' + step.input }}"}})
+    text = lines(["o-1", "o-2"]) + "\n{\n" + lines(["o-5"])
+    for more in ([], ["-j", "3", "--concurrency", "1"]):
+        out, _ = run(ids, "--each", "--quiet", "--id", "n", "--from", "2", "--numbered", *more, text=text, status=1)
+        got = [(r["line"], r.get("value", r.get("code"))) for r in results(out)]
+        expect(got == [(2, "n-2 o-2"), (4, "Mwlvm.InvalidInput"), (5, "n-5 o-5")], "--from:", got)
+    seeded = [results(run(ids, "--each", "--quiet", "--seed", "3", *more, text=lines(["a", "b", "c"]))[0])[-1] for more in ([], ["--from", "3"])]
+    expect(seeded[0] == seeded[1], "--from: another id by the seed", seeded)
+    out, _ = run(ids, "--each", "--quiet", "--from", "9", text=text)
+    expect(out == "", "--from behind the end:", out)
+    for word in ("0", "x", "-1", "99999999999999999999"):
+        run(ids, "--each", "--from", word, status=2)
+    run(ids, "--from", "2", status=2)
+
+
+def recipe():
+    """The commands of tools/README.md that go on after a crash: "What is left of `done.ndjson`"."""
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    page = open(os.path.join(root, "tools/README.md")).read()
+    return re.search(r"(?:^    .*\n)*^    mwlvm run .*--from.*\n", page, re.M).group().replace("\n    ", "\n")
+
+
+def killed():
+    """After kill -9 at any time and the recipe: every line has one Result in its place, no key was given to two lines, and
+    what a service that honours keys has booked is every line once. Also after Ctrl-C, which leaves cancellations."""
+    orders = 300
+    with tempfile.TemporaryDirectory() as folder:
+        book = {"action": "Call", "next": "z", "call": {"provider": "mwl:provider.call/mwlvm/exec/v1", "with": {
+            "argv": ["sh", "-c", "sleep 0.02; echo $MWLVM_CALL_KEY $0 >>seen", "{{ step.input }}"]}}}
+        with open(os.path.join(folder, "flow.json"), "w") as f:
+            json.dump({"$schema": SCHEMA, "entrypoint": "a", "steps": {"a": book, "z": {"action": "Return"}}}, f)
+        with open(os.path.join(folder, "orders.ndjson"), "w") as f:
+            f.write(lines([f"o-{i}" for i in range(1, orders + 1)]))
+        done = os.path.join(folder, "done.ndjson")
+        open(done, "w").close()
+        env = {**os.environ, "PATH": os.path.dirname(os.path.abspath(MWLVM)) + os.pathsep + os.environ["PATH"]}
+        script = recipe().replace("--each=", "--allow-exec --concurrency 3 -j 2 --quiet --each=")
+        script = script.replace("mwlvm run", "exec mwlvm run")
+        rng, n = random.Random(5), 0
+        for number in [signal.SIGKILL, signal.SIGINT, signal.SIGKILL, None]:
+            p = subprocess.Popen(["sh", "-eu", "-c", script], cwd=folder, env=env, stderr=subprocess.DEVNULL)
+            if number:
+                time.sleep(0.15 + rng.random() / 10)
+                p.send_signal(number)
+                p.wait(timeout=60)
+                expect(p.returncode == -number, "killed: it has ended by itself", n, p.returncode)
+                n += 1
+            expect(number or p.wait(timeout=60) == 0, "killed: the last status", p.returncode)
+        with open(done) as f:
+            got = results(f.read())
+        expect([(r["line"], r["type"]) for r in got] == [(i, "success") for i in range(1, orders + 1)], "killed: Results", len(got))
+        by_key = {}
+        for line in open(os.path.join(folder, "seen")):
+            key, order = line.split()
+            by_key.setdefault(key, set()).add(order)
+        expect(all(len(o) == 1 for o in by_key.values()), "killed: a key of two lines", by_key)
+        expect(len(by_key) == orders, "killed: orders under two keys", len(by_key))
+
+
 def repeatable():
     """With a seed, Results do not depend on threads and order."""
     ids = flow("ids", {"a": {"action": "Return", "value": "{{ execution.id }}"}})
@@ -453,7 +539,7 @@ def repeatable():
 
 
 TESTS = (order, files, bad_lines, codes, fail_fast, in_flight, streaming, memory, from_files, spread, slow_head, broken_pipe, signals,
-         unread, interrupt_file, repeatable)
+         unread, interrupt_file, repeatable, notes, full_disk, stopped_line, from_a_line, killed)
 start, figures = time.time(), []
 chosen = [test for test in TESTS if len(sys.argv) <= 3 or test.__name__ in sys.argv[3:]]
 for test in chosen:

@@ -9,6 +9,7 @@
 #include "tools/run/each.h"
 #include "tools/show/explain.h"
 #include "tools/run/host_uv.h"
+#include "tools/base/file_out.h"
 #include "tools/base/input.h"
 #include "tools/base/json_out.h"
 #include "tools/run/run_options.h"
@@ -181,6 +182,15 @@ static int drive(struct job *s, mwl_run *run) {
     return answer == CMD_OK ? when.failed : answer;
 }
 
+/* A file that cannot be written is found before the run has effects, not after it. */
+static int check_outputs(const struct run_options *o) {
+    const char *const outputs[] = {o->record, o->report, o->save};
+    int status = CMD_OK;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs && status == CMD_OK; i++)
+        if (outputs[i]) status = file_out_possible(outputs[i]);
+    return status;
+}
+
 static int run_program(struct job *s) {
     mwl_error error = {MWL_OK, NULL, 0};
     mwl_run *run = NULL;
@@ -188,7 +198,8 @@ static int run_program(struct job *s) {
     if (s->program->source)
         mwl__source_init(&s->source, mwl_alloc_default(), s->options.definition.path,
                          s->program->source, s->program->source_size);
-    int watching = watch_begin(&s->watch, &s->options, s->vm, s->program);
+    int watching = check_outputs(&s->options);
+    if (watching == CMD_OK) watching = watch_begin(&s->watch, &s->options, s->vm, s->program);
     if (watching != CMD_OK) return watching;
     mwl_status status = begin(s, &run, &error);
     if (status == MWL_E_TOO_BIG && !error.message) return CMD_LIMIT; /* after a message */
@@ -293,6 +304,7 @@ static int run_job(struct job *s) {
         status = definition_load(&o->definition, o->definition.path, &s->program);
     }
     if (status == CMD_OK && o->save_at) status = saved_step(s->program, o->save_at);
+    if (status == CMD_OK) status = binds_check(&o->binds, o->definition.path, s->program);
     if (status == CMD_OK)
         status = permissions_check(&o->permissions, o->definition.path, s->program, &o->binds);
     if (status == CMD_OK) status = run_program_file(s);

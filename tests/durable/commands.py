@@ -98,6 +98,24 @@ class Run(Case):
         self.write("f.json", flow({"b": append("other", "end")}))
         self.assertIn("of another program", self.command(*words, status=1).stderr)
 
+    def test_another_input_under_the_same_id_is_refused(self):
+        self.write("f.json", flow({"a": {"action": "Sleep", "for": "PT0.01S", "next": "b"},
+                                   "b": {"action": "Return", "value": "{{ frame.input }}"}},
+                                  parameters={"type": "object", "properties": {"x": {}}}))
+        words = ["run", "f.json", "--durable", "runs.db", "--id", "x"]
+        self.command(*words, "--input", '{"amount": 1}', "--arg", "x=1", "--detach")
+        for other, what in ((["--input", '{"amount": 2}', "--arg", "x=1"], "another input"),
+                            (["--input", "null", "--arg", "x=1"], "another input"),
+                            (["--input", '{"amount": 1}'], "other arguments")):
+            for more in ([], ["--detach"]):
+                got = self.command(*words, *other, *more, status=1)
+                self.assertEqual(got.stdout, "")
+                self.assertIn(f"run 'x' was started with {what}; `mwlvm resume x --durable runs.db` goes on with it", got.stderr)
+        got = self.command(*words, "--input", '{ "amount": 1.0 }', "--arg", "x=1")
+        self.assertEqual(got.stdout, '{"amount":1}\n')
+        self.command("run", "f.json", "--durable", "runs.db", "--id", "n", "--detach")  # no input is null
+        self.assertEqual(self.command("run", "f.json", "--durable", "runs.db", "--id", "n", "--input", "null").stdout, "null\n")
+
     def test_a_transition_waits_for_its_commit_and_not_for_a_poll(self):
         """A poll comes each 50 ms; a hundred commits take less than a second. The best of three: the machine is not ours."""
         self.write("f.json", flow(turns(100)))

@@ -122,6 +122,31 @@ static bool write_file(const char *path, const void *data, size_t size) {
     return write_in_place(target, 0, data, size);
 }
 
+/* As write_file would begin. */
+static bool possible(const char *path) {
+    char target[PATH_MAX], name[PATH_MAX + 8];
+    struct stat st;
+    if (!follow(path, target)) return false;
+    bool there = stat(target, &st) == 0;
+    if (!there && errno != ENOENT) return false;
+    if (there && !S_ISREG(st.st_mode)) {
+        if (S_ISDIR(st.st_mode)) errno = EISDIR;
+        return !S_ISDIR(st.st_mode) && access(target, W_OK) == 0;
+    }
+    snprintf(name, sizeof name, "%s.XXXXXX", target);
+    int fd = mkstemp(name);
+    if (fd < 0) return there && errno == EACCES && access(target, W_OK) == 0;
+    close(fd);
+    unlink(name);
+    return true;
+}
+
+int file_out_possible(const char *path) {
+    if (possible(path)) return CMD_OK;
+    cmd_fail("%s: %s", path, strerror(errno));
+    return CMD_USAGE;
+}
+
 int file_out(const char *path, const void *data, size_t size) {
     sigset_t ending, before;
     sigemptyset(&ending);

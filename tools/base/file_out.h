@@ -14,6 +14,10 @@
  * delayed until it is done. */
 int file_out(const char *path, const void *data, size_t size);
 
+/* Can file_out write this file? Looks before there is something to write, and leaves nothing
+ * behind. Returns CMD_OK, or CMD_USAGE after a message. */
+int file_out_possible(const char *path);
+
 /* Do both names mean one existing file? "-" as `input` is standard input. */
 bool file_out_is_input(const char *path, const char *input);
 

@@ -59,6 +59,12 @@ static bool explain(struct input *in, const char *name, const char *text, size_t
     return found > 0;
 }
 
+bool input_note(mwl_heap *heap, const char *name, const char *text, size_t len) {
+    struct limits limits = {.memory = SIZE_MAX};
+    struct input in = {heap, &limits};
+    return explain(&in, name, text, len, true);
+}
+
 /* ---- parsing --------------------------------------------------------------------------------- */
 
 static int too_large(const struct input *in, const char *name) {
@@ -167,7 +173,7 @@ static bool brings_something(void) {
     if (S_ISREG(st.st_mode)) return true;
     if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)) return false;
     struct pollfd fd = {STDIN_FILENO, POLLIN, 0};
-    if (isatty(STDERR_FILENO) && poll(&fd, 1, INPUT_PATIENCE_MS) == 0)
+    if (poll(&fd, 1, INPUT_PATIENCE_MS) == 0)
         cmd_note("waiting for the input on standard input; `--input null` runs without it");
     return true;
 }

@@ -20,10 +20,14 @@ struct input {
 int input_word(struct input *in, const char *option, const char *word, mwl_value *out);
 
 /* Reads standard input if no option names an input. The value is absent for a terminal, a device,
- * and an input without text; else it is that of the file or pipe. It waits for a pipe; if standard
- * error is a terminal, a note is printed after INPUT_PATIENCE_MS. */
+ * and an input without text; else it is that of the file or pipe. It waits for a pipe; after
+ * INPUT_PATIENCE_MS a note is printed, because another program may never close it. */
 enum { INPUT_PATIENCE_MS = 2000 };
 int input_stdin(struct input *in, mwl_value *out);
+
+/* Prints what the value of a JSON text does not keep, with its place in the text. Returns whether
+ * there was something. Any thread. */
+bool input_note(mwl_heap *heap, const char *name, const char *text, size_t len);
 
 /* Reads an object, as input_word does, for --args; its members are put into *object. */
 int input_arguments(struct input *in, const char *word, mwl_value *object);

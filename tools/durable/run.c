@@ -153,6 +153,8 @@ static int go(struct job *j, bool until_idle) {
 
 struct found {
     bool there, same;
+    char *start; /* what it was started with, as JSON */
+    size_t start_len;
     uint8_t program[16];
     mwl_store_state state;
     char *result;
@@ -164,6 +166,8 @@ static bool see_found(void *ctx, const mwl_store_row *row) {
     f->there = true;
     f->state = row->state;
     f->same = memcmp(f->program, row->program, sizeof f->program) == 0;
+    f->start = row->start.at ? strndup(row->start.at, row->start.len) : NULL;
+    f->start_len = f->start ? row->start.len : 0;
     f->result = row->result.at ? strdup(row->result.at) : NULL;
     f->len = row->result.len;
     return false;
@@ -210,9 +214,34 @@ static int accept_run(struct job *j, const mwl_program *program, const uint8_t i
     return status == MWL_OK ? CMD_OK : store_fail(j->store, status);
 }
 
+/* Whether two starts agree in a member. One that is not there is null. */
+static bool same_member(mwl_value a, mwl_value b, const char *name) {
+    mwl_value x = mwl_object_get(a, name, strlen(name)), y = mwl_object_get(b, name, strlen(name));
+    return mwl_value_equal(mwl_is_absent(x) ? mwl_null() : x, mwl_is_absent(y) ? mwl_null() : y);
+}
+
+/* The run keeps what it was started with: what differs is the name of that, or NULL. */
+static const char *other_start(const struct found *f, mwl_heap *heap, mwl_value start) {
+    mwl_value kept = mwl_absent();
+    if (mwl_json_parse(heap, f->start, f->start_len, &kept, NULL) != MWL_OK) return NULL;
+    const char *other = !same_member(kept, start, "input")       ? "another input"
+                        : !same_member(kept, start, "arguments") ? "other arguments"
+                                                                 : NULL;
+    mwl_value_drop(heap, kept);
+    return other;
+}
+
 /* --id names a run that there is: the command was repeated, perhaps after a crash. */
-static int again(struct job *j, const struct found *f, mwl_heap *heap) {
-    if (!f->same) return cmd_fail("run '%s' is of another program", j->only);
+static int again(struct job *j, const struct found *f, mwl_heap *heap, mwl_value start) {
+    const char *where = j->options->durable, *option = store_is_shared(where) ? "store" : "durable";
+    const char *other = f->same ? other_start(f, heap, start) : NULL;
+    if (!f->same)
+        return cmd_fail("run '%s' is of another program; `mwlvm resume %s --%s %s` goes on with it",
+                        j->only, j->only, option, store_shown(where));
+    if (other)
+        return cmd_fail("run '%s' was started with %s; `mwlvm resume %s --%s %s` goes on with it, "
+                        "another --id starts another run",
+                        j->only, other, j->only, option, store_shown(where));
     if (j->options->detach) {
         printf("%s\n", j->only);
         return CMD_OK;
@@ -244,13 +273,12 @@ int durable_run(const struct run_options *o, const mwl_program *program, mwl_hea
         mwl_status got = j.store->ops->list(j.store, &query, see_found, &f);
         if (got != MWL_OK) status = store_fail(j.store, got);
     }
+    mwl_value start = start_value(o, heap, input, arguments);
     if (status == CMD_OK && f.there) {
-        status = again(&j, &f, heap);
+        status = again(&j, &f, heap, start);
     } else if (status == CMD_OK) {
-        mwl_value start = start_value(o, heap, input, arguments);
         if (mwl_json_write(heap, start, MWL_JSON_COMPACT, &text, &len) != MWL_OK)
             status = cmd_fail("out of memory");
-        mwl_value_drop(heap, start);
         if (status == CMD_OK)
             status = accept_run(&j, program, f.program, (mwl_store_text){text, len});
         if (status == CMD_OK && o->detach)
@@ -259,7 +287,9 @@ int durable_run(const struct run_options *o, const mwl_program *program, mwl_hea
             cmd_note("run %s is in %s", j.only, store_shown(o->durable));
         if (status == CMD_OK && !o->detach) status = go(&j, false);
     }
+    mwl_value_drop(heap, start);
     mwl_text_free(heap, text, len);
+    free(f.start);
     free(f.result);
     mwl_store_close(j.store);
     return status;

@@ -5,8 +5,10 @@
 #include "tools/base/cmd.h"
 #include "tools/host/io_host.h"
 #include "stdlib/documents.h"
+#include "vm/base/suggest.h"
 #include "vm/machine/state.h"
 #include "vm/machine/providers.h"
+#include "vm/program/program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +136,27 @@ bool binds_has(const struct binds *b, const char *uri) {
     for (size_t i = 0; i < b->count; i++)
         if (strcmp(b->items[i].uri, uri) == 0) return true;
     return false;
+}
+
+int binds_check(const struct binds *b, const char *file, const mwl_program *program) {
+    const mwl__flow_tables *t = &program->tables;
+    for (size_t i = 0; i < b->count; i++) {
+        const char *uri = b->items[i].uri;
+        mwl__suggest near = mwl__suggest_make(uri, strlen(uri));
+        bool called = false;
+        for (uint32_t k = 0; k < t->n_imports && !called; k++) {
+            size_t len = 0;
+            const char *import = mwl_as_text(program->consts[t->imports[k].uri_k], &len);
+            called = strcmp(import, uri) == 0;
+            if (strncmp(import, CALL, strlen(CALL)) == 0) mwl__suggest_offer(&near, import, len);
+        }
+        if (called) continue;
+        if (near.best)
+            return cmd_usage("--bind: %s does not call '%s'; did you mean '%.*s'?", file, uri,
+                             (int)near.best_len, near.best);
+        return cmd_usage("--bind: %s does not call '%s'", file, uri);
+    }
+    return CMD_OK;
 }
 
 bool binds_uses(const struct binds *b, const char *target) {

@@ -29,6 +29,9 @@ int binds_read(struct binds *b, const struct word_list *words, struct definition
 void binds_free(struct binds *b, struct definition *d);
 /* Whether the URI is bound. */
 bool binds_has(const struct binds *b, const char *uri);
+/* A URI that the program does not call would be ignored: an error, with the one that was probably
+ * meant. CMD_OK, or CMD_USAGE after a message. */
+int binds_check(const struct binds *b, const char *file, const mwl_program *program);
 /* Whether one of them is answered by this provider. */
 bool binds_uses(const struct binds *b, const char *target);
 

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -33,8 +34,17 @@ enum {
     FILES_BESIDES = 16
 };
 
-static const char missing[] = "{\"type\":\"cancellation\",\"code\":\"Mwlvm.NotStarted\","
-                              "\"message\":\"the run was not started\"}\n";
+/* The Result of a line that was not started, though a later one has a Result. */
+static size_t put_missing(void *ctx, uint64_t line, char text[EACH_MISSING]) {
+    const struct each *e = ctx;
+    char number[40] = "";
+    if (line < e->options->from) return 0;
+    if (e->options->numbered) snprintf(number, sizeof number, "\"line\":%" PRIu64 ",", line);
+    return (size_t)snprintf(text, EACH_MISSING,
+                            "{%s\"type\":\"cancellation\",\"code\":\"Mwlvm.NotStarted\","
+                            "\"message\":\"the run was not started\"}\n",
+                            number);
+}
 
 /* ---- what threads tell each other ------------------------------------------------------------ */
 
@@ -254,11 +264,15 @@ static void summarize(const struct each *e, const struct each_codes *codes, int6
     int reason = atomic_load(&e->reason);
     for (unsigned i = 0; i < e->n_workers; i++)
         if (e->workers[i].last_line > t.last_line) t.last_line = e->workers[i].last_line;
-    const char *stopped = reason == EACH_INTERRUPTED ? "interrupted"
-                          : reason == EACH_FAIL_FAST ? "stopped by a failure"
-                                                     : NULL;
+    const char *stopped = reason == EACH_INTERRUPTED   ? "interrupted"
+                          : reason == EACH_FAIL_FAST   ? "stopped by a failure"
+                          : reason == EACH_NOT_WRITTEN ? "Results cannot be written: stopped"
+                                                       : NULL;
     if (!e->options->quiet || reason == EACH_INTERRUPTED) each_summary(&t, stopped, took_ns);
     if (!e->options->quiet) each_summary_codes(codes);
+    uint64_t noted = atomic_load(&e->n_noted);
+    if (noted > EACH_NOTED)
+        cmd_note("note: so it is with %" PRIu64 " lines in all; the first are shown above", noted);
 }
 
 static int report(struct each *e, int64_t took_ns) {
@@ -276,7 +290,8 @@ static int report(struct each *e, int64_t took_ns) {
     if (codes) summarize(e, codes, took_ns);
     free(codes);
     if (error) {
-        cmd_fail("standard output: %s", strerror(error));
+        cmd_fail("standard output: %s; the Results of the last runs are not there",
+                 strerror(error));
         status = CMD_USAGE;
     }
     error = each_in_error(e->in);
@@ -306,7 +321,8 @@ static int run_all(struct each *e, int fd) {
         watch(e, &v);
         for (unsigned i = 0; i < e->n_workers; i++)
             if (e->workers[i].threaded) pthread_join(e->workers[i].thread, NULL);
-        each_out_finish(e->out, missing);
+        each_out_finish(e->out, put_missing, e);
+        if (each_out_error(e->out)) each_stop(e, EACH_CANCEL, EACH_NOT_WRITTEN);
         status = report(e, now_ns() - v.bar.start_ns);
     }
     interrupt_unwatch();

@@ -23,7 +23,8 @@ enum {
     EACH_CONCURRENCY = 100, /* the default of --concurrency */
     EACH_CONCURRENCY_MOST = 1000000,
     EACH_GRAB_MOST = 2048, /* lines that a worker takes at once */
-    EACH_THREADS_MOST = 1024
+    EACH_THREADS_MOST = 1024,
+    EACH_NOTED = 3 /* lines that are shown with what their values do not keep */
 };
 
 /* How far the whole is asked to stop, and the first reason. */
@@ -50,6 +51,7 @@ struct each {
     struct each_worker *workers;
     unsigned n_workers;
     _Atomic int stop, reason;
+    _Atomic uint64_t n_noted;   /* lines whose values do not keep all of their text */
     _Atomic unsigned n_working; /* threads that have not ended */
     int bell[2];                /* a pipe that wakes the main thread */
 };

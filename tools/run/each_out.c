@@ -381,21 +381,29 @@ static uint64_t last_result(const struct each_out *out) {
     return last;
 }
 
-/* Puts `missing` for the lines from out->next_line on, up to the line `to` or the last. */
-static void put_missing(struct each_out *out, uint64_t to, uint64_t last, const char *missing) {
+struct missing {
+    each_missing *put;
+    void *ctx;
+};
+
+/* Puts what is missing for the lines from out->next_line on, up to the line `to` or the last. */
+static void put_missing(struct each_out *out, uint64_t to, uint64_t last,
+                        const struct missing *missing) {
+    char text[EACH_MISSING];
     for (; out->next_line < to && out->next_line <= last; out->next_line++)
-        collect(out, missing, strlen(missing));
+        collect(out, text, missing->put(missing->ctx, out->next_line, text));
 }
 
-void each_out_finish(struct each_out *out, const char *missing) {
+void each_out_finish(struct each_out *out, each_missing *put, void *ctx) {
+    const struct missing missing = {put, ctx};
     pthread_mutex_lock(&out->lock);
     uint64_t last = last_result(out);
     for (struct each_block *b = first_block(out); b; b = next_block(out, b)) {
-        put_missing(out, b->first_line, last, missing); /* given back, and in no block */
+        put_missing(out, b->first_line, last, &missing); /* given back, and in no block */
         out->next_line = b->first_line + b->n_moved;
         for (uint32_t i = b->n_moved; i < b->n_lines && b->first_line + i <= last; i++) {
             if (b->results[i].at == PENDING) {
-                put_missing(out, out->next_line + 1, last, missing);
+                put_missing(out, out->next_line + 1, last, &missing);
             } else {
                 collect(out, b->text.data + b->results[i].at, b->results[i].len);
                 out->next_line++;

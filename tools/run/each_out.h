@@ -72,9 +72,12 @@ void each_out_try(struct each_out *out);
 /* Writes what is ready, as far as that needs no waiting, and calls `then` under the same lock. If
  * another thread writes at the moment, it returns false. */
 bool each_out_tick(struct each_out *out, void (*then)(void *ctx), void *ctx);
+/* Writes the Result of a line that was not run. Returns its length, or 0 for none. */
+enum { EACH_MISSING = 200 };
+typedef size_t each_missing(void *ctx, uint64_t line, char text[EACH_MISSING]);
 /* At the end, when no worker is left. Lines that were not run, in front of one that was, get
  * `missing`, so that each Result stands at the place of its input. */
-void each_out_finish(struct each_out *out, const char *missing);
+void each_out_finish(struct each_out *out, each_missing *missing, void *ctx);
 
 /* The errno of a failed write, or 0. Any thread. */
 int each_out_error(const struct each_out *out);

@@ -9,6 +9,7 @@
 
 #include "assembler/source/diag.h"
 #include "tools/base/cmd.h"
+#include "tools/base/input.h"
 #include "tools/base/redact.h"
 #include "tools/run/run_vm.h"
 
@@ -50,9 +51,9 @@ static void count(struct each_worker *w, bool failed) {
     if (w->each->options->fail_fast) each_stop(w->each, EACH_CANCEL, EACH_FAIL_FAST);
 }
 
-/* How a Result begins: without order, with the number of its line. */
+/* How a Result begins: without order, or if it was asked for, with the number of its line. */
 static void open_result(struct each_worker *w, mwl__buf *to, uint64_t line) {
-    if (w->each->options->unordered)
+    if (w->each->options->unordered || w->each->options->numbered)
         mwl__buf_printf(to, "{\"line\":%" PRIu64 ",", line);
     else
         mwl__buf_putc(to, '{');
@@ -224,14 +225,37 @@ static bool is_blank(const char *text, size_t len) {
     return true;
 }
 
+/* A line without a Result. */
+static void pass_over(struct each_worker *w, struct each_block *block, uint64_t line) {
+    each_out_lock(block);
+    each_out_done(w->each->out, block, line);
+    each_out_unlock(w->each->out, block);
+}
+
+/* Some lines are shown with what their values do not keep; the others are counted. */
+static void note_differences(struct each_worker *w, uint64_t line, const char *text, size_t len) {
+    char name[40];
+    snprintf(name, sizeof name, "line %" PRIu64, line);
+    if (atomic_load(&w->each->n_noted) >= EACH_NOTED) {
+        atomic_fetch_add(&w->each->n_noted, 1);
+        return;
+    }
+    flockfile(stderr);
+    if (input_note(w->heap, name, text, len)) atomic_fetch_add(&w->each->n_noted, 1);
+    funlockfile(stderr);
+}
+
 static void start_line(struct each_worker *w, struct each_block *block, uint64_t line,
                        const char *text, size_t len, mwl__json_before *before) {
     mwl_value input = mwl_absent();
     mwl_error error = {MWL_OK, NULL, 0};
     if (is_blank(text, len < 2 ? len : 2) && is_blank(text, len)) {
-        each_out_lock(block);
-        each_out_done(w->each->out, block, line);
-        each_out_unlock(w->each->out, block);
+        pass_over(w, block, line);
+        return;
+    }
+    if (line == 1 && len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
+        refuse(w, block, line, "Mwlvm.InvalidInput",
+               "the text begins with a byte order mark; save it as UTF-8 without one", 1);
         return;
     }
     mwl_heap_limit(w->heap, w->each->limits.memory_bytes);
@@ -242,8 +266,8 @@ static void start_line(struct each_worker *w, struct each_block *block, uint64_t
                error.message ? error.message : mwl_status_text(status), error.offset + 1);
         return;
     }
+    if (before->differs) note_differences(w, line, text, len);
     struct each_slot *slot = w->free_slots;
-    w->last_line = line;
     slot->block = block;
     slot->line = line;
     status = start(w, slot, input, &error);
@@ -281,24 +305,31 @@ static void start_next(struct each_worker *w) {
     const char *end = h->piece.text + h->piece.size;
     uint64_t line = h->piece.first_line + h->n_started++;
     if (h->n_started == h->piece.n_lines) each_out_started(h->block);
-    if (h->piece.too_long) {
+    bool passed = line < w->each->options->from;
+    if (h->piece.too_long && !passed) {
+        w->last_line = line;
         refuse(w, h->block, line, "Mwlvm.InvalidInput", "the line is too long (--memory)", 0);
-        return;
     }
+    if (h->piece.too_long && passed) pass_over(w, h->block, line);
+    if (h->piece.too_long) return;
     const char *text = h->at, *newline = memchr(text, '\n', (size_t)(end - text));
     size_t len = newline ? (size_t)(newline - text) : (size_t)(end - text);
     h->at += len + (newline ? 1 : 0);
-    if (atomic_load_explicit(&w->each->stop, memory_order_relaxed) == EACH_GO)
+    if (passed) {
+        pass_over(w, h->block, line);
+    } else if (atomic_load_explicit(&w->each->stop, memory_order_relaxed) == EACH_GO) {
+        w->last_line = line;
         start_line(w, h->block, line, text, len, &h->before);
-    else
+    } else {
         each_out_skip(w->each->out, h->block, line);
+    }
 }
 
 static bool has_lines(const struct each_worker *w) { return w->hand.piece.chunk != NULL; }
 
 static void forget_names(struct each_worker *w) {
     mwl_value_drop(w->heap, w->hand.before.value);
-    w->hand.before = (mwl__json_before){mwl_absent(), false};
+    w->hand.before = (mwl__json_before){.value = mwl_absent()};
 }
 
 /* Starts lines of those in hand, as far as there are places for their runs. Lines that are not run,

@@ -6,6 +6,7 @@
 #include "tools/base/cmd.h"
 #include "tools/base/file_out.h"
 #include "tools/run/each.h"
+#include "vm/base/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,6 +42,27 @@ static int take_count(const char *name, const char *word, uint32_t most, uint32_
     if (errno == ERANGE || n == 0 || n > most)
         return cmd_usage("%s is a number from 1 to %u", name, most);
     *out = (uint32_t)n;
+    return CMD_OK;
+}
+
+static int take_from(void *base, const char *word) {
+    struct run_options *o = base;
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(word, &end, 10);
+    if (*word < '0' || *word > '9' || *end || errno == ERANGE || n == 0)
+        return cmd_usage("--from needs the number of a line, from 1 on, not '%s'", word);
+    o->from = n;
+    return CMD_OK;
+}
+
+/* The id goes into keys, URLs and JSON. */
+static int take_id(void *base, const char *word) {
+    struct run_options *o = base;
+    if (o->id) return cmd_usage("--id is given twice");
+    if (!*word) return cmd_usage("--id must not be empty");
+    if (!mwl__utf8_valid(word, strlen(word), NULL)) return cmd_usage("--id is not UTF-8");
+    o->id = word;
     return CMD_OK;
 }
 
@@ -90,7 +112,7 @@ static const struct option options[] = {
     {"--seed", OPTION_CALL, 0, "N",
      "of jitter, from 1 on; a run with the same one repeats it, and generated ids under virtual time",
      run_options_seed},
-    {"--id", OPTION_WORD, AT(id), "ID", "the execution's id", NULL},
+    {"--id", OPTION_CALL, 0, "ID", "the execution's id; with --each ID-LINE", take_id},
     {"--record", OPTION_WORD, AT(record), "FILE",
      "write the run as a case of `mwlvm test`, with the answers that providers gave", NULL},
     {"--trace", OPTION_FORM, 0, "=FORM",
@@ -141,6 +163,11 @@ static const struct option options[] = {
      "with --each: runs in flight in one thread; the default is 100", take_concurrency},
     {"--unordered", OPTION_FLAG, AT(unordered), "",
      "with --each: write Results as they come, with the number of their line", NULL},
+    {"--numbered", OPTION_FLAG, AT(numbered), "",
+     "with --each: the number of its line in each Result", NULL},
+    {"--from", OPTION_CALL, 0, "N",
+     "with --each: run the lines from N on, under their own numbers; to go on after a crash",
+     take_from},
     {"--fail-fast", OPTION_FLAG, AT(fail_fast), "",
      "with --each: cancel everything when a run has failed", NULL},
 #undef AT
@@ -169,7 +196,8 @@ static const char foot[] =
     "      {\"greeting\":\"Hello, Eve!\"}\n\n"
     "--input takes JSON text; a word that is not JSON is the name of a file, and @FILE is always\n"
     "one. Without --input, a file or a pipe on standard input is read to its end and is the input\n"
-    "when there is something in it; else the input is null. Ctrl-C cancels the run, with its\n"
+    "when there is something in it; else the input is null. `--input null` reads nothing: use it\n"
+    "where another program starts the command with a pipe that it does not close. Ctrl-C cancels the run, with its\n"
     "cleanup; a second Ctrl-C ends it.\n\n"
     "`mwlvm resume FILE` continues a run that --save wrote, and takes the same options, but for\n"
     "those of its start. Time has gone on meanwhile. Calls that were in flight start again.\n\n"
@@ -270,8 +298,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, bool resumes
         status = check_each(o);
     else if (o->second)
         status = cmd_usage("one FILE is wanted, not '%s' and '%s'", file, o->second);
-    else if (o->jobs || o->concurrency || o->unordered || o->fail_fast)
-        status = cmd_usage("-j, --concurrency, --unordered and --fail-fast are for --each");
+    else if (o->jobs || o->concurrency || o->unordered || o->fail_fast || o->numbered || o->from)
+        status = cmd_usage("-j, --concurrency, --unordered, --numbered, --from and --fail-fast are "
+                           "for --each");
     return status == CMD_OK ? one_reader(o) : status;
 }
 

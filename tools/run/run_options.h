@@ -29,7 +29,8 @@ struct run_options {
     bool stdin_taken; /* something reads standard input: the input does not, unasked */
     bool virtual_time, whole_result, pretty, compact, verbose, quiet;
     /* --each */
-    bool each, unordered, fail_fast;
+    bool each, unordered, numbered, fail_fast;
+    uint64_t from;                  /* the first line that is run; 0: all */
     const char *each_file, *second; /* NULL: standard input; second: the word behind FILE */
     uint32_t jobs, concurrency;     /* 0: the defaults */
 };

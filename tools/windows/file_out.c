@@ -127,6 +127,21 @@ static bool write_file(const char *path, const void *data, size_t size) {
     return good;
 }
 
+int file_out_possible(const char *path) {
+    struct stat st;
+    size_t len = strlen(path);
+    while (len && path[len - 1] != '/' && path[len - 1] != '\\') len--;
+    char *folder = len ? _strdup(path) : NULL;
+    if (folder) folder[len] = 0;
+    if (stat(path, &st) == 0 ? !S_ISDIR(st.st_mode) : !folder || stat(folder, &st) == 0) {
+        free(folder);
+        return CMD_OK;
+    }
+    free(folder);
+    cmd_fail("%s: %s", path, strerror(stat(path, &st) == 0 ? EISDIR : ENOENT));
+    return CMD_USAGE;
+}
+
 int file_out(const char *path, const void *data, size_t size) {
     windows_signals_hold();
     bool good = write_file(path, data, size);

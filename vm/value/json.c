@@ -313,7 +313,7 @@ static bool read_number(reader *r, mwl_value *out) {
             return fail(r, MWL_E_JSON, "this is not a number", r->at + used);
         if (status < 0) return fail(r, status, NULL, r->at);
         r->at += used;
-        r->differs |= d > 0x1p53 || d < -0x1p53;
+        r->differs |= d >= 0x1p53 || d <= -0x1p53; /* 2^53 + 1 becomes 2^53 */
         *out = mwl_number(d);
         return true;
     }
@@ -628,7 +628,7 @@ mwl_status mwl__json_read_next(mwl_heap *heap, const char *text, size_t len,
     mwl_status status = read_document(&r, out, error);
     if (status < 0) return status;
     mwl__drop(heap, before->value);
-    *before = (mwl__json_before){mwl__keep(*out), r.plain_names};
+    *before = (mwl__json_before){mwl__keep(*out), r.plain_names, r.differs};
     return status;
 }
 

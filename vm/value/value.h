@@ -691,6 +691,7 @@ mwl_status mwl__json_read(mwl_heap *heap, mwl_json_source *source, void *ctx, co
 typedef struct mwl__json_before {
     mwl_value value;  /* owned: drop it at the end */
     bool plain_names; /* no member name had an escape */
+    bool differs;     /* as in mwl__json_read */
 } mwl__json_before;
 /* mwl_json_parse() of one of many texts with mostly the same member names in the same order, as the
  * lines of a file: such names are not looked up again. The values share nothing else, so that what
