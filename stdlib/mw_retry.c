@@ -85,7 +85,9 @@ static mwl_value retry_prepare(mwl_heap *heap, mwl_value arguments, void *user) 
     p.n = mwl_count(p.policies);
     if (p.n > PREPARED) return mwl_absent();
     for (size_t i = 0; i < p.n; i++)
-        if (!read_policy(mwl_array_at(p.policies, i), &p.policy[i])) return mwl_absent();
+        if (!read_policy(mwl_array_at(p.policies, i), &p.policy[i]) ||
+            !mwl_is_absent(mwl_matcher_wrong(p.policy[i].match)))
+            return mwl_absent(); /* the phase will fail: are_valid */
     mwl_value matchers = mwl_array(heap, p.n);
     for (size_t i = 0; i < p.n; i++) {
         matchers = mwl_array_push(heap, matchers, mwl_matcher_prepare(heap, p.policy[i].match));
@@ -100,12 +102,36 @@ static const plan *plan_of(const mwl_phase *phase) {
                                                    NULL);
 }
 
-/* Are the durations of policies that were computed valid? If not, the phase fails. */
+/* spec: flow-object, System.ParameterValidationFailed: a literal and an expression's result fail
+ * alike. So a pattern that was computed is judged as the assembler judges a written one. */
+MWL__RARE static void bad_pattern(mwl_phase *phase, mwl_value pattern) {
+    static const char where[] =
+        "/properties/policies/items/properties/match/properties/codes/items";
+    mwl_heap *h = mwl_phase_heap(phase);
+    const char *text = mwl_as_text(pattern, NULL);
+    char message[160];
+    snprintf(message, sizeof message,
+             "'%.60s' is not a code pattern: a code, a prefix with '.*' behind it, or '*'",
+             text ? text : "");
+    mwl_value details = mwl_object(h, 2);
+    details =
+        mwl_object_set(h, details, "keywordLocation", 15, mwl_string(h, where, sizeof where - 1));
+    details = mwl_object_set(h, details, "value", 5, mwl_value_keep(pattern));
+    mwl_phase_fail(phase, NULL, "System.ParameterValidationFailed", message, details);
+}
+
+/* Are the durations and the patterns of policies that were computed valid? If not, the phase
+ * fails. */
 MWL__RARE static bool are_valid(mwl_phase *phase, mwl_value policies) {
     for (size_t i = 0, n = mwl_count(policies); i < n; i++) {
-        policy unused;
-        if (read_policy(mwl_array_at(policies, i), &unused)) continue;
-        mwl__std_bad_duration(phase, "backoff");
+        policy p;
+        mwl_value wrong;
+        if (!read_policy(mwl_array_at(policies, i), &p))
+            mwl__std_bad_duration(phase, "backoff");
+        else if (!mwl_is_absent(wrong = mwl_matcher_wrong(p.match)))
+            bad_pattern(phase, wrong);
+        else
+            continue;
         return false;
     }
     return true;

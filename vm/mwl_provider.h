@@ -569,6 +569,10 @@ MWL_API mwl_value mwl_failure(mwl_heap *heap, const char *type, const char *code
                               const char *message, mwl_value take_details, mwl_value take_previous);
 /* Returns whether a failure matcher (an object with codes, types, retryable) selects a failure. */
 MWL_API bool mwl_failure_matches(mwl_value matcher, mwl_value failure);
+/* Returns the first of the matcher's `codes` that is not a pattern (a code, a prefix of whole
+ * segments with `.*` behind it, or `*`), lent; absent if all are. The assembler refuses one that is
+ * written. A middleware whose matcher was computed fails with System.ParameterValidationFailed. */
+MWL_API mwl_value mwl_matcher_wrong(mwl_value matcher);
 /* The same in two parts, for a matcher that is used often: `prepare` of a middleware makes it ready
  * once. mwl_matcher_prepare() returns a value for mwl_matcher_matches() only: given; absent if out
  * of memory. It points into `matcher`, which must outlive it. */

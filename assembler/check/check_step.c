@@ -2,6 +2,7 @@
 #include "assembler/check/check.h"
 #include "assembler/check/members.h"
 
+#include "vm/base/code_pattern.h"
 #include "vm/base/suggest.h"
 
 #include <math.h>
@@ -103,16 +104,6 @@ static mwl__m_step *next_of(mwl__checker *c, mwl__flow *f, const mwl__node *next
 
 /* ---- matchers -------------------------------------------------------------------------------- */
 
-/* Is this an exact code, whole segments and `.*`, or `*`? */
-static bool is_pattern(const char *s, size_t len) {
-    if (len == 1 && s[0] == '*') return true;
-    if (len >= 2 && memcmp(s + len - 2, ".*", 2) == 0) {
-        len -= 2;
-        if (len == 0) return false;
-    }
-    return len > 0 && !memchr(s, '*', len);
-}
-
 /* Suggests the pattern that was probably meant: "A.*" for "A*" and "A."; nothing for "*.A". */
 static void suggest_pattern(mwl__diag *d, const mwl__node *p) {
     char text[120];
@@ -125,7 +116,7 @@ static void suggest_pattern(mwl__diag *d, const mwl__node *p) {
 }
 
 bool mwl__check_pattern(mwl__checker *c, const mwl__node *p) {
-    if (is_pattern(p->as.text, p->count)) return true;
+    if (mwl__is_code_pattern(p->as.text, p->count)) return true;
     mwl__diag *d = mwl__node_report(c->tree, p, MWL_DIAG_INVALID_CODE_PATTERN,
                                     "'%.*s' is not a code pattern", MWL__NODE_TEXT(p));
     mwl__diag_note(d,

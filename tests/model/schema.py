@@ -129,7 +129,7 @@ NOT_SUCCESS = {"type": "string", "not": {"const": "success"}}
 MATCHER = {
     "type": "object", "minProperties": 1, "additionalProperties": False,
     "properties": {
-        "codes": {"type": "array", "minItems": 1, "items": STRING},
+        "codes": {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": r"^(\*|[^*]+(\.\*)?)$"}},
         "types": {"type": "array", "minItems": 1, "items": NOT_SUCCESS},
         "retryable": {"type": "boolean"},
     },

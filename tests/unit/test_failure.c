@@ -95,6 +95,29 @@ UTEST(failure, a_matcher_made_ready_is_the_same) {
     mwl_heap_free(h);
 }
 
+UTEST(failure, the_first_pattern_that_is_not_one) {
+    static const char *const rows[][2] = {
+        {"{}", NULL},
+        {"{\"types\":[\"A*\"]}", NULL},
+        {"{\"codes\":[\"*\",\"A\",\"A.B\",\"A.*\",\"A.B.*\"]}", NULL},
+        {"{\"codes\":[\"A.*\",\"A*\",\"*.A\"]}", "A*"},
+        {"{\"codes\":[\"*.A\"]}", "*.A"},
+        {"{\"codes\":[\"**\"]}", "**"},
+        {"{\"codes\":[\".*\"]}", ".*"},
+        {"{\"codes\":[\"\"]}", ""}};
+    mwl_heap *h = NULL;
+    ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mwl_value matcher = parsed(h, rows[i][0]), wrong = mwl_matcher_wrong(matcher);
+        if (rows[i][1])
+            EXPECT_STREQ(rows[i][1], mwl_as_text(wrong, NULL));
+        else
+            EXPECT_TRUE(mwl_is_absent(wrong));
+        mwl_value_drop(h, matcher);
+    }
+    mwl_heap_free(h);
+}
+
 /* Every part of an envelope, present or not, and one that cannot be made. */
 UTEST(failure, an_envelope_has_the_parts_that_are_given) {
     static const char *const wanted[] = {

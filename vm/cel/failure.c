@@ -6,6 +6,7 @@
  * one. */
 #include "vm/cel/failure.h"
 
+#include "vm/base/code_pattern.h"
 #include "vm/base/utf8.h"
 #include "mwl_provider.h" /* mwl_failure is public */
 #include "vm/cel/exec_context.h"
@@ -418,6 +419,17 @@ bool mwl_failure_matches(mwl_value matcher, mwl_value failure) {
         if (!hit) return false;
     }
     return true;
+}
+
+mwl_value mwl_matcher_wrong(mwl_value matcher) {
+    mwl_value list = mwl__word_get(matcher, MWL_WORD_CODES);
+    for (size_t i = 0, n = mwl_count(list); i < n; i++) {
+        size_t len = 0;
+        mwl_value pattern = mwl_array_at(list, i);
+        const char *text = mwl_as_text(pattern, &len);
+        if (text && !mwl__is_code_pattern(text, len)) return pattern;
+    }
+    return mwl_absent();
 }
 
 /* ---- matchers made ready --------------------------------------------------------------------- */
