@@ -7,13 +7,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { APPLICATION = 0x4d574c52, SCHEMA = 2, BUSY_MS = 5000, FOUND = 120 };
+enum { LOCK_TRIES = 100, LOCK_NS = 20000000 }; /* for a lock whose owner is dead: two seconds */
 
 static const char schema[] =
     "create table meta(key text primary key, value any) strict, without rowid;"
@@ -201,13 +204,30 @@ static mwl_status refuse_owner(mwl__sqlite_store *s) {
                               *text ? text : "another process");
 }
 
+/* A child that its owner had just forked has the lock too, until it executes its program: when the
+ * owner was killed then, the lock is free a moment later. */
+static bool owner_is_dead(const mwl__sqlite_store *s) {
+    char text[200] = "";
+    long pid = 0;
+    return pread(s->lock, text, sizeof text - 1, 0) > 0 && sscanf(text, "process %ld", &pid) == 1 &&
+           pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+static bool get_lock(const mwl__sqlite_store *s) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    for (int tries = 0;; tries++) {
+        if (fcntl(s->lock, F_OFD_SETLK, &lock) == 0) return true;
+        if (tries == LOCK_TRIES || !owner_is_dead(s)) return false;
+        nanosleep(&(struct timespec){0, LOCK_NS}, NULL);
+    }
+}
+
 static mwl_status take_lock(mwl__sqlite_store *s, const char *who) {
     char path[4200], text[200];
     snprintf(path, sizeof path, "%s-owner", s->path);
     s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (s->lock < 0) return mwl__sqlite_refuse(s, MWL_E_IO, "%s: %s", path, strerror(errno));
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(s->lock, F_OFD_SETLK, &lock) != 0) return refuse_owner(s);
+    if (!get_lock(s)) return refuse_owner(s);
     int n = snprintf(text, sizeof text, "process %ld (%s)\n", (long)getpid(), who);
     if (ftruncate(s->lock, 0) != 0 || pwrite(s->lock, text, (size_t)n, 0) != n)
         return mwl__sqlite_refuse(s, MWL_E_IO, "%s: %s", path, strerror(errno));

@@ -6,8 +6,10 @@
 #include "stdlib/durable/sqlite_impl.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 UTEST(sqlite, one_process_owns_it) {
     place p;
@@ -25,6 +27,36 @@ UTEST(sqlite, one_process_owns_it) {
     ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
     ASSERT_STREQ(got.text, "answer x=1;");
     mwl_store_close(second);
+    close_place(&p);
+}
+
+/* The owner is killed between fork and exec of a child, which has its files a little longer. */
+UTEST(sqlite, a_child_of_a_dead_owner_does_not_keep_others_out) {
+    place p;
+    int ready[2];
+    char byte;
+    ASSERT_TRUE(open_place(&p, 1));
+    ASSERT_EQ(pipe(ready), 0);
+    pid_t owner = fork();
+    if (owner == 0) {
+        mwl_store *mine = NULL;
+        bool joined = mwl_store_sqlite(p.path, false, &mine) == MWL_OK &&
+                      mine->ops->join(mine, "killed") == MWL_OK;
+        if (fork() == 0) {
+            usleep(200000);
+            _exit(0);
+        }
+        (void)!write(ready[1], joined ? "y" : "n", 1);
+        pause();
+    }
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    ASSERT_EQ(byte, 'y');
+    EXPECT_EQ(p.s->ops->join(p.s, "other"), MWL_E_STATE); /* it lives: refused at once */
+    ASSERT_EQ(kill(owner, SIGKILL), 0);
+    ASSERT_EQ(waitpid(owner, NULL, 0), owner);
+    EXPECT_EQ(p.s->ops->join(p.s, "other"), MWL_OK);
+    close(ready[0]);
+    close(ready[1]);
     close_place(&p);
 }
 
