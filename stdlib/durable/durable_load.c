@@ -67,24 +67,38 @@ static uint64_t number(mwl_value object, const char *name) {
     return d > 0 && d < 9007199254740992.0 ? (uint64_t)d : 0;
 }
 
+/* The less of the two; 0: not given. */
+static uint64_t least(uint64_t own, uint64_t most) {
+    return own && (!most || own < most) ? own : most;
+}
+
+/* The limits of a run: those of its row, but not more than this worker's. False: there are none. A
+ * row is not trusted with that: who can write to the store must not choose them. */
+static bool limits_of(const mwl_durable *d, mwl_value start, mwl_limits *out) {
+    mwl_value given = mwl_object_get(start, "limits", 6);
+    bool bounded = d->options.limits != NULL;
+    memset(out, 0, sizeof *out);
+    if (bounded) *out = *d->options.limits;
+    out->fuel = least(number(given, "fuel"), out->fuel);
+    out->memory_bytes = (size_t)least(number(given, "memory"), out->memory_bytes);
+    return bounded || !mwl_is_absent(given);
+}
+
 /* How a run begins: see mwl_store_start. */
 static mwl_status begin(mwl_durable *d, const mwl__driver_claimed *c, mwl_run **out,
                         mwl_error *error) {
     mwl_heap *heap = mwl_vm_heap(d->vm);
     mwl_value all = mwl_absent();
     mwl_limits limits;
-    memset(&limits, 0, sizeof limits);
     if (!c->start) return MWL_E_NOT_FOUND;
     mwl_status status = mwl_json_parse(heap, c->start, c->c.start.len, &all, error);
     if (status != MWL_OK) return status;
-    mwl_value given = mwl_object_get(all, "limits", 6);
-    limits.fuel = number(given, "fuel");
-    limits.memory_bytes = (size_t)number(given, "memory");
+    bool limited = limits_of(d, all, &limits);
     const mwl_start start = {.id = c->id,
                              .input = mwl_object_get(all, "input", 5),
                              .arguments = mwl_object_get(all, "arguments", 9),
                              .seed = number(all, "seed"),
-                             .limits = mwl_is_absent(given) ? NULL : &limits};
+                             .limits = limited ? &limits : NULL};
     status = mwl_run_start(d->vm, c->program, &start, out, error);
     mwl_value_drop(heap, all);
     return status;
@@ -93,8 +107,16 @@ static mwl_status begin(mwl_durable *d, const mwl__driver_claimed *c, mwl_run **
 /* The snapshot is in the store, so its calls may have been released: they are in flight. */
 static mwl_status take_up(mwl_durable *d, const mwl__driver_claimed *c, mwl_run **out,
                           mwl_error *error) {
-    const mwl_load how = {.program = c->program, .flags = MWL_LOAD_RELEASED};
-    return mwl_run_load(d->vm, c->bytes, c->c.size, &how, out, error);
+    mwl_heap *heap = mwl_vm_heap(d->vm);
+    mwl_value all = mwl_absent();
+    mwl_limits limits;
+    if (c->start) (void)mwl_json_parse(heap, c->start, c->c.start.len, &all, NULL);
+    bool limited = limits_of(d, all, &limits);
+    const mwl_load how = {
+        .program = c->program, .flags = MWL_LOAD_RELEASED, .limits = limited ? &limits : NULL};
+    mwl_status status = mwl_run_load(d->vm, c->bytes, c->c.size, &how, out, error);
+    if (!mwl_is_absent(all)) mwl_value_drop(heap, all);
+    return status;
 }
 
 static bool refuse(mwl_durable *d, mwl__driver_run *r, mwl_status status, const char *message) {

@@ -57,6 +57,9 @@ typedef struct mwl_durable_options {
     /* Whether an answer fits the wait with these arguments (`schema`); or NULL: it does. False: the
      * answer is removed, an event `refused` has the reason, and the wait stays open. */
     bool (*fits)(void *ctx, mwl_value arguments, mwl_value answer, char *why, size_t cap);
+    /* The most that a run may have, whatever its row says; 0 in a field: what the VM allows. NULL:
+     * no such bound. */
+    const mwl_limits *limits;
 } mwl_durable_options;
 
 /* What a driver has done. */

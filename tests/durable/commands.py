@@ -127,6 +127,22 @@ class Run(Case):
         self.assertLess(min(took), 1)
         self.assertGreater(self.rows("--all")[0]["version"], 99)
 
+    def test_limits_are_those_of_the_process_that_drives_it(self):
+        """A row may say less, but not more: who can write to the store does not choose the limits."""
+        grow = {"action": "Return", "value": "{{ size(vars.l.map(x, vars.l.map(y, string(x + y)))) }}"}
+        self.write("f.json", flow({"a": {"action": "Pass", "assign": {"l": "{{ lists.range(700) }}"}, "next": "b"},
+                                   "b": {**ASK, "next": "c"}, "c": grow}))
+        for run in ("x", "y"):
+            self.command("run", "f.json", "--durable", "runs.db", "--id", run, "--memory", "1G", "--detach")
+            if run == "y":  # it has a snapshot
+                process = self.popen("resume", "--durable", "runs.db", "y", "--memory", "1G")
+                self.until(lambda: [r for r in self.rows() if r["run"] == "y" and r["waits"] == 1])
+                process.send_signal(signal.SIGTERM)
+                process.communicate()
+            self.on("answer", run, "ok", "1")
+            got = self.on("resume", run, "--memory", "8M", status=4)
+            self.assertEqual(json.loads(got.stdout)["details"], {"limit": "memory"})
+
     def test_exit_statuses_are_those_of_run(self):
         for kind, status in (("error", 1), ("cancellation", 4), ("timeout", 5)):
             failure = {"type": kind, "code": "A.B", "message": "m"}
