@@ -33,7 +33,11 @@ typedef struct mwl__pg_store {
     PGconn *conn; /* NULL: to be made by the next statement */
     bool prepared[MWL__PG_COUNT];
     bool in_transaction;
-    bool doubt; /* a connection was lost, and with it perhaps an outcome */
+    bool unsure;  /* something was written, and may not be safe yet: see mwl__pg_run */
+    bool warned;  /* the server has said something with its last reply */
+    int reply_ms; /* how long a reply may take */
+    _Atomic int64_t clock_base_ns; /* see mwl_store_clock() */
+    bool doubt;                    /* a connection was lost, and with it perhaps an outcome */
     char *uri, *who;
     char why[300];
     char state[6]; /* SQLSTATE of the last error; "" if there was none from the server */
@@ -86,6 +90,10 @@ mwl_status mwl__pg_text(mwl__pg_store *s, const char *text);
 void mwl__pg_clear(mwl__pg_store *s, PGresult *result);
 /* Ends a transaction: with MWL_OK it commits, otherwise it rolls back and returns the status. */
 mwl_status mwl__pg_finish(mwl__pg_store *s, mwl_status status);
+/* Whether a transaction that was not done has to be repeated, because others were in its way
+ * (serialization, deadlock): then it has waited a little. The writer repeats by itself; this is for
+ * what people ask. tries: 0 at first. */
+bool mwl__pg_again(const mwl__pg_store *s, mwl_status status, unsigned *tries);
 /* Ends the connection; the next statement makes a new one. */
 void mwl__pg_drop(mwl__pg_store *s);
 
@@ -99,6 +107,8 @@ const void *mwl__pg_blob(const mwl__pg_store *s, const PGresult *r, int row, int
                          size_t *size); /* NULL: null */
 
 int64_t mwl__pg_mono_ns(void);
+/* The clock of the database has shown this, between these two instants of the monotonic clock. */
+void mwl__pg_clock(mwl__pg_store *s, int64_t wall_ns, int64_t before_ns, int64_t after_ns);
 
 /* ---- the functions of the store -------------------------------------------------------------- */
 

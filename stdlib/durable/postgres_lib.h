@@ -6,6 +6,7 @@
 
 typedef struct pg_conn PGconn;
 typedef struct pg_result PGresult;
+typedef struct pg_cancel PGcancel;
 
 enum { MWL__PG_CONNECTED = 0 };                         /* of PQstatus() */
 enum { MWL__PG_COMMAND_OK = 1, MWL__PG_TUPLES_OK = 2 }; /* of PQresultStatus() */
@@ -20,8 +21,11 @@ enum { MWL__PG_IDLE = 0 };                              /* of PQtransactionStatu
     X(int, transactionStatus, (const PGconn *conn))                                                \
     X(int, socket, (const PGconn *conn))                                                           \
     X(char *, errorMessage, (const PGconn *conn))                                                  \
-    X(void *, setNoticeProcessor,                                                                  \
-      (PGconn * conn, void (*see)(void *ctx, const char *text), void *ctx))                        \
+    X(void *, setNoticeReceiver,                                                                   \
+      (PGconn * conn, void (*see)(void *ctx, const PGresult *notice), void *ctx))                  \
+    X(PGcancel *, getCancel, (PGconn * conn))                                                      \
+    X(int, cancel, (PGcancel * what, char *why, int cap))                                          \
+    X(void, freeCancel, (PGcancel * what))                                                         \
     X(int, sendQuery, (PGconn * conn, const char *text))                                           \
     X(int, sendPrepare,                                                                            \
       (PGconn * conn, const char *name, const char *text, int n, const unsigned *types))           \

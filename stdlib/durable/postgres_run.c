@@ -7,12 +7,15 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+enum { CONFLICT_TRIES = 8 };
+#define CLOCK_NS INT64_C(20000000) /* by how much a clock is not set again */
 enum { PARAMETERS = 24, REPLY_MS = 30000, ARRAY_HEAD = 20, BINARY = 1 };
 /* Bytes of all parameters of a statement. The server ends the connection if a message is larger
  * than 1 GiB, and while it works it has more than one copy below that bound. */
@@ -106,6 +109,8 @@ static void finish_array(const mwl__pg_array *a) {
     put_bytes(a->at + 16, 1, 4);
 }
 
+static mwl_status get_reply(mwl__pg_store *s, PGresult **out);
+
 /* ---- the connection -------------------------------------------------------------------------- */
 
 void mwl__pg_drop(mwl__pg_store *s) {
@@ -114,7 +119,45 @@ void mwl__pg_drop(mwl__pg_store *s) {
     memset(s->prepared, 0, sizeof s->prepared);
 }
 
-static void ignore(void *ctx, const char *text) { (void)ctx, (void)text; }
+/* A warning may say that what was committed has not reached the standby that it is to reach. What a
+ * trigger has to say is no such thing. */
+static void on_notice(void *ctx, const PGresult *notice) {
+    mwl__pg_store *s = ctx;
+    const char *severity = s->lib->resultErrorField(notice, 'V');
+    const char *from = s->lib->resultErrorField(notice, 'R');
+    if (!severity || strcmp(severity, "WARNING") != 0) return;
+    s->warned = s->warned || !from || strcmp(from, "exec_stmt_raise") != 0;
+}
+
+struct cancelling {
+    const mwl__postgres_lib *lib;
+    PGcancel *what;
+};
+
+static void *cancel(void *ctx) {
+    struct cancelling *c = ctx;
+    char why[256];
+    (void)c->lib->cancel(c->what, why, sizeof why);
+    c->lib->freeCancel(c->what);
+    free(c);
+    return NULL;
+}
+
+/* Asks the server to give up a statement whose reply does not come: else a process of the server
+ * waits on, for a standby for example, while the next connection has another one. On a thread of
+ * its own, because the server may not be reached for long. */
+static void give_up(mwl__pg_store *s) {
+    pthread_t thread;
+    struct cancelling *c = malloc(sizeof *c);
+    if (!c) return;
+    *c = (struct cancelling){s->lib, s->lib->getCancel(s->conn)};
+    if (c->what && pthread_create(&thread, NULL, cancel, c) == 0) {
+        pthread_detach(thread);
+        return;
+    }
+    if (c->what) s->lib->freeCancel(c->what);
+    free(c);
+}
 
 /* Says what libpq reports, without its line breaks. */
 static mwl_status lost(mwl__pg_store *s) {
@@ -135,6 +178,24 @@ static void set_up(mwl__pg_store *s) {
     (void)mwl__pg_text(s, "set default_transaction_isolation = 'read committed'");
 }
 
+void mwl__pg_clock(mwl__pg_store *s, int64_t wall_ns, int64_t before_ns, int64_t after_ns) {
+    int64_t trip = after_ns - before_ns, base = wall_ns - before_ns - trip / 2;
+    int64_t change = base - s->clock_base_ns, least = trip > CLOCK_NS ? trip : CLOCK_NS;
+    if (!s->clock_base_ns || change > least || change < -least) s->clock_base_ns = base;
+}
+
+/* Not every handle has a lease, which tells it. */
+static void read_clock(mwl__pg_store *s) {
+    PGresult *r = NULL;
+    int64_t before = mwl__pg_mono_ns();
+    static const char text[] = "select (extract(epoch from clock_timestamp()) * 1000000)::int8";
+    if (!s->lib->sendQuery(s->conn, text) || get_reply(s, &r) != MWL_OK) return;
+    if (s->lib->ntuples(r) == 1)
+        mwl__pg_clock(s, strtoll(s->lib->getvalue(r, 0, 0), NULL, 10) * 1000, before,
+                      mwl__pg_mono_ns());
+    s->lib->clear(r);
+}
+
 static mwl_status connect_to(mwl__pg_store *s) {
     const char *const keywords[] = {
         "connect_timeout",  "tcp_user_timeout", "keepalives_idle",           "client_encoding",
@@ -142,8 +203,9 @@ static mwl_status connect_to(mwl__pg_store *s) {
     const char *const values[] = {"5", "10000", "10", "UTF8", "", s->uri, "mwlvm", NULL};
     s->conn = s->lib->connectdbParams(keywords, values, 1);
     if (!s->conn || s->lib->status(s->conn) != MWL__PG_CONNECTED) return lost(s);
-    (void)s->lib->setNoticeProcessor(s->conn, ignore, NULL);
+    (void)s->lib->setNoticeReceiver(s->conn, on_notice, s);
     set_up(s);
+    if (s->conn && !s->clock_base_ns) read_clock(s);
     return s->conn ? MWL_OK : MWL_E_IO;
 }
 
@@ -163,12 +225,13 @@ static mwl_status ready(mwl__pg_store *s) {
 /* ---- replies --------------------------------------------------------------------------------- */
 
 static bool wait_for_reply(mwl__pg_store *s) {
-    int64_t until = mwl__pg_mono_ns() + (int64_t)REPLY_MS * 1000000;
+    int64_t until = mwl__pg_mono_ns() + (int64_t)(s->reply_ms ? s->reply_ms : REPLY_MS) * 1000000;
     while (s->lib->isBusy(s->conn)) {
         struct pollfd fd = {.fd = s->lib->socket(s->conn), .events = POLLIN};
         int64_t left = (until - mwl__pg_mono_ns()) / 1000000;
         int n = left > 0 ? poll(&fd, 1, (int)left) : 0;
         if (n < 0 && errno == EINTR) continue;
+        if (n == 0) give_up(s);
         if (n <= 0 || !s->lib->consumeInput(s->conn)) return false;
     }
     return true;
@@ -295,16 +358,34 @@ static void add_all(struct parameters *p, const char *form, va_list *args) {
         }
 }
 
-static mwl_status prepare(mwl__pg_store *s, mwl__pg_statement which, const char *name) {
-    static const char *const texts[] = {
+static const char *const texts[] = {
 #define MWL_X(name, text) text,
-        MWL__PG_STATEMENTS(MWL_X)
+    MWL__PG_STATEMENTS(MWL_X)
 #undef MWL_X
-    };
+};
+
+static mwl_status prepare(mwl__pg_store *s, mwl__pg_statement which, const char *name) {
     if (s->prepared[which]) return MWL_OK;
     if (!s->lib->sendPrepare(s->conn, name, texts[which], 0, NULL)) return lost(s);
     mwl_status status = get_reply(s, NULL);
     s->prepared[which] = status == MWL_OK;
+    return status;
+}
+
+/* What was written is safe if the server has replied without a warning. A commit that it warns of,
+ * or whose reply was lost, may be seen by others and yet be gone after a failover: the wait for the
+ * standby was given up. A repetition would find it and take it for safe. So a small write comes
+ * first (BARRIER): when that is safe, so is all that was committed before. */
+static mwl_status check_safe(mwl__pg_store *s, mwl_status status, PGresult **out) {
+    if (!s->conn) return status; /* lost */
+    if (status == MWL_OK && s->warned) {
+        if (out) mwl__pg_clear(s, *out);
+        if (out) *out = NULL;
+        return mwl__pg_refuse(s, MWL_E_IO,
+                              "PostgreSQL: a warning at commit: the outcome is not "
+                              "known");
+    }
+    s->unsure = false;
     return status;
 }
 
@@ -322,25 +403,43 @@ mwl_status mwl__pg_run(mwl__pg_store *s, PGresult **out, mwl__pg_statement which
         return mwl__pg_refuse(s, MWL_E_REFUSED, "PostgreSQL: %zu bytes in one statement", p.size);
     snprintf(name, sizeof name, "mwl%d", (int)which);
     mwl_status status = ready(s);
+    if (status == MWL_OK && s->unsure && !s->in_transaction && which != MWL__PG_BARRIER)
+        status = mwl__pg_run(s, NULL, MWL__PG_BARRIER, "");
     if (status == MWL_OK) status = prepare(s, which, name);
     if (status != MWL_OK) return status;
+    bool writes = strncmp(texts[which], "select", 6) != 0 && which != MWL__PG_BEGIN &&
+                  (!s->in_transaction || which == MWL__PG_COMMIT);
+    s->warned = false;
+    s->unsure = s->unsure || writes; /* until the reply has come, without a warning */
     if (!s->lib->sendQueryPrepared(s->conn, name, p.n, p.values, p.lengths, p.formats, BINARY))
         return lost(s);
     status = get_reply(s, out);
     if (status == MWL_OK && which == MWL__PG_BEGIN) s->in_transaction = true;
-    return status;
+    return writes ? check_safe(s, status, out) : status;
 }
 
 mwl_status mwl__pg_finish(mwl__pg_store *s, mwl_status status) {
     if (status == MWL_OK) status = mwl__pg_run(s, NULL, MWL__PG_COMMIT, "");
     if (s->conn && s->lib->transactionStatus(s->conn) != MWL__PG_IDLE) {
-        char why[sizeof s->why];
+        char why[sizeof s->why], state[sizeof s->state];
         memcpy(why, s->why, sizeof why);
+        memcpy(state, s->state, sizeof state);
         if (mwl__pg_text(s, "rollback") != MWL_OK) mwl__pg_drop(s);
         memcpy(s->why, why, sizeof why);
+        memcpy(s->state, state, sizeof state);
     }
     s->in_transaction = false;
     return status;
+}
+
+/* Another one is not in the way any more when the transaction is repeated. */
+bool mwl__pg_again(const mwl__pg_store *s, mwl_status status, unsigned *tries) {
+    bool conflict = strcmp(s->state, "40001") == 0 || strcmp(s->state, "40P01") == 0;
+    if (status != MWL_E_IO || !conflict || *tries == CONFLICT_TRIES) return false;
+    long ms = 1L << (*tries)++;
+    ms += mwl__pg_mono_ns() / 1000 % ms; /* two of them do not meet again */
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+    return true;
 }
 
 /* ---- results --------------------------------------------------------------------------------- */

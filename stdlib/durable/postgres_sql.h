@@ -72,6 +72,7 @@
     X(SCHEMA_OF, "select value from mwlvm.meta where key = 'schema'")                               \
     X(BEGIN, "begin")                                                                               \
     X(COMMIT, "commit")                                                                             \
+    X(BARRIER, "update mwlvm.meta set value = value where key = 'schema'")                          \
     X(LEASE, "insert into mwlvm.worker as w values($1::int8, $2::text, clock_timestamp() + "        \
              "$3::int8 * interval '1 microsecond', clock_timestamp()) on conflict (id) do update "  \
              "set lease_until = excluded.lease_until returning (extract(epoch from "                \
@@ -159,14 +160,17 @@
                    "$2::bytea, $3::text, $4::int8) on conflict do nothing")                         \
     X(PROGRAM_TOUCH, "update mwlvm.program set added_ns = $2::int8 where id = $1::bytea")           \
     X(PROGRAM_GET, "select name, image from mwlvm.program where id = $1::bytea")                    \
-    /* of each run $1 id, $2 program, $3 name, $4 start, $5 now */                                  \
+    /* of each run $1 id, $2 program, $3 name, $4 start, $5 now. They are numbered in their order,  \
+       and put in the order of their ids: two batches with the same ones do not deadlock */         \
     X(RUNS_PUT,                                                                                     \
-      "with r as (insert into mwlvm.run(id, program, name, start, created_ns, "                     \
-      "updated_ns) select d.id, d.program, d.name, d.start, d.now, d.now from unnest( "             \
-      "$1::text[], $2::bytea[], $3::text[], $4::text[], $5::int8[]) with ordinality as "            \
-      "d(id, program, name, start, now, o) order by d.o on conflict (id) do nothing "               \
-      "returning seq, created_ns) insert into mwlvm.event(run, at_ns, kind) select seq, "           \
-      "created_ns, 'accepted' from r order by seq returning run")                                   \
+      "with d as materialized (select u.*, nextval(pg_get_serial_sequence('mwlvm.run', "            \
+      "'seq')) as seq from (select * from unnest($1::text[], $2::bytea[], $3::text[], "             \
+      "$4::text[], $5::int8[]) with ordinality as t(id, program, name, start, now, o) "             \
+      "order by o) u), r as (insert into mwlvm.run(seq, id, program, name, start, "                 \
+      "created_ns, updated_ns) select d.seq, d.id, d.program, d.name, d.start, d.now, d.now "       \
+      "from d order by d.id on conflict (id) do nothing returning seq, created_ns) insert "         \
+      "into mwlvm.event(run, at_ns, kind) select seq, created_ns, 'accepted' from r order by "      \
+      "seq returning run")                                                                          \
     X(RUNS_OTHER,                                                                                   \
       "select d.o from unnest($1::text[], $2::bytea[], $3::text[]) with ordinality "                \
       "as d(id, program, start, o) join mwlvm.run r on r.id = d.id where r.program <> "             \

@@ -24,6 +24,7 @@ mwl_status mwl__pg_renew(mwl__pg_store *s, int64_t part) {
         mwl__pg_run(s, &r, MWL__PG_LEASE, "iti", s->worker, s->who, s->lease_ns / NS_PER_US);
     if (status == MWL_E_REFUSED) status = MWL_E_IO; /* it says nothing about a change */
     if (status != MWL_OK) return status;
+    mwl__pg_clock(s, mwl__pg_int(s, r, 0, 0) * NS_PER_US - s->lease_ns, now, mwl__pg_mono_ns());
     s->renewed_ns = now; /* when it was asked for: the lease is not shorter than that */
     if (!s->joined_us) s->joined_us = mwl__pg_int(s, r, 0, 0);
     mwl__pg_clear(s, r);
@@ -60,7 +61,48 @@ static void pg_close(mwl_store *base) {
     free(s);
 }
 
+static int64_t pg_clock(const mwl_store *base) {
+    return ((const mwl__pg_store *)base)->clock_base_ns;
+}
+
 static const char *pg_why(const mwl_store *base) { return ((const mwl__pg_store *)base)->why; }
+
+/* ---- transactions that are in each other's way ----------------------------------------------- */
+
+#define AGAIN(base, call)                                                                          \
+    mwl_status status;                                                                             \
+    unsigned tries = 0;                                                                            \
+    do status = call;                                                                              \
+    while (mwl__pg_again((const mwl__pg_store *)(base), status, &tries));                          \
+    return status
+
+static mwl_status pg_put_program(mwl_store *base, const uint8_t *id, const char *name,
+                                 const void *image, size_t size, int64_t now_wall_ns) {
+    AGAIN(base, mwl__pg_put_program(base, id, name, image, size, now_wall_ns));
+}
+static mwl_status pg_start(mwl_store *base, const mwl_store_start *start) {
+    AGAIN(base, mwl__pg_start(base, start));
+}
+static mwl_status pg_start_all(mwl_store *base, const mwl_store_start *starts, size_t n,
+                               size_t *which) {
+    AGAIN(base, mwl__pg_start_all(base, starts, n, which));
+}
+static mwl_status pg_post(mwl_store *base, const mwl_store_message *message) {
+    AGAIN(base, mwl__pg_post(base, message));
+}
+static mwl_status pg_take_call(mwl_store *base, const mwl_store_call *ask,
+                               void (*see)(void *ctx, const char *run, const mwl_store_wait *wait,
+                                           uint32_t attempt),
+                               void *ctx) {
+    AGAIN(base, mwl__pg_take_call(base, ask, see, ctx));
+}
+static mwl_status pg_set_value(mwl_store *base, const char *key, const char *old,
+                               const char *value) {
+    AGAIN(base, mwl__pg_set_value(base, key, old, value));
+}
+static mwl_status pg_prune(mwl_store *base, const mwl_store_keep *keep, size_t *removed) {
+    AGAIN(base, mwl__pg_prune(base, keep, removed));
+}
 
 static const mwl_store_ops ops = {
     .close = pg_close,
@@ -69,20 +111,21 @@ static const mwl_store_ops ops = {
     .commit = mwl__pg_commit,
     .poll = mwl__pg_poll,
     .idle = mwl__pg_idle,
-    .put_program = mwl__pg_put_program,
+    .put_program = pg_put_program,
     .get_program = mwl__pg_get_program,
-    .start = mwl__pg_start,
-    .start_all = mwl__pg_start_all,
-    .post = mwl__pg_post,
-    .take_call = mwl__pg_take_call,
-    .set_value = mwl__pg_set_value,
+    .start = pg_start,
+    .start_all = pg_start_all,
+    .post = pg_post,
+    .take_call = pg_take_call,
+    .set_value = pg_set_value,
     .values = mwl__pg_values,
     .count = mwl__pg_count,
     .list = mwl__pg_list,
     .waits = mwl__pg_waits,
     .events = mwl__pg_events,
-    .prune = mwl__pg_prune,
+    .prune = pg_prune,
     .backup = mwl__pg_backup,
+    .clock = pg_clock,
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */

@@ -81,7 +81,8 @@ static void remove_old(mwl_durable_writer *w) {
     if (!w->keeps) return;
     clock.read(clock.ctx, &now);
     if (w->removed_ns && now.mono_ns - w->removed_ns < KEEP_SECONDS * INT64_C(1000000000)) return;
-    const mwl_store_keep keep = {now.wall_ns - w->keep.done_ns, now.wall_ns - w->keep.failed_ns,
+    int64_t wall_ns = mwl_store_now(w->store);
+    const mwl_store_keep keep = {wall_ns - w->keep.done_ns, wall_ns - w->keep.failed_ns,
                                  REMOVED_MOST};
     mwl_status status = w->store->ops->prune(w->store, &keep, &removed);
     bool more = status == MWL_OK && removed == REMOVED_MOST;

@@ -95,9 +95,9 @@ class Commands:
         assert self.on("prune", "--keep", "PT0S", "--keep-failed", "PT0S") == "3 removed\n"
         assert "no run 'x'" in self.on("answer", "x", "ok", "1", status=1)
         assert "-j needs a number" in self.on("worker", "-j", "0", status=2)
-        nowhere = "postgresql://mwl@/postgres?host=/no/such/folder"
-        got = command("worker", "--store", nowhere, "-j", "3", timeout=250)  # it ends, with all of its threads
-        assert got.returncode == 2 and "/no/such/folder" in got.stderr, got
+        wrong = self.server.uri.replace("/postgres?", "/nothing?")
+        got = command("worker", "--store", wrong, "-j", "3", timeout=250)  # it ends, with all of its threads
+        assert got.returncode == 2 and 'database "nothing" does not exist' in got.stderr, got
 
     def check_draining(self):
         """A run that another worker has; one whose call is at work goes back when its worker is asked to end."""
@@ -162,6 +162,92 @@ class Commands:
         with open("seen") as f:
             assert f.read() == "f.1\n"
         assert self.states()["f"] == "done", self.states()
+
+    def check_waits_at_the_start(self):
+        """A worker that is started before its database waits for it, and says so once."""
+        self.on("run", "plain.json", "--id", "early", "--detach")
+        self.server.kill()
+        worker = self.worker("--until-idle")
+        line = worker.stderr.readline()
+        assert "waiting for the database" in line, line
+        self.server.start()
+        out, error = worker.communicate(timeout=250)
+        assert worker.returncode == 0 and '"early"' in out and "the database is there" in error, (out, error)
+        self.server.kill()
+        worker = self.worker()
+        worker.stderr.readline()
+        worker.terminate()
+        assert worker.wait(timeout=250) == 2, worker.returncode
+        worker.communicate()
+        self.server.start()
+
+    def check_conflicts(self):
+        """Transactions that are in each other's way are repeated: the caller does not notice."""
+        self.server.sql("create sequence mwlvm.conflicts; create function mwlvm.conflict() returns trigger language plpgsql as "
+                        "$$ begin if nextval('mwlvm.conflicts') % 3 <> 0 then raise exception 'in the way' using errcode = case "
+                        "when lastval() % 2 = 0 then '40001' else '40P01' end; end if; return new; end $$; create trigger "
+                        "conflict before insert on mwlvm.run for each row execute function mwlvm.conflict(); create trigger "
+                        "conflict before insert on mwlvm.inbox for each row execute function mwlvm.conflict()")
+        self.on("run", "ask.json", "--id", "in-the-way", "--detach")
+        self.on("answer", "in-the-way", "ok", "1")
+        self.server.sql("drop trigger conflict on mwlvm.run; drop trigger conflict on mwlvm.inbox")
+        assert self.on("resume", "in-the-way") == "1\n"
+
+    def check_clock(self):
+        """The database's clock decides: a machine whose clock is 9 days ahead ends no Sleep early, not even of a run that it
+        takes over, and removes no run that is minutes old."""
+        with open("ahead.c", "w") as f:
+            f.write("#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <time.h>\n"
+                    "int clock_gettime(clockid_t id, struct timespec *t) {\n"
+                    "    static int (*real)(clockid_t, struct timespec *);\n"
+                    "    if (!real) real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, \"clock_gettime\");\n"
+                    "    int got = real(id, t);\n    if (id == CLOCK_REALTIME) t->tv_sec += 9 * 86400;\n    return got;\n}\n")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", "ahead.so", "ahead.c", "-ldl"], check=True)
+        ahead = {**os.environ, "LD_PRELOAD": os.path.abspath("ahead.so")}
+        self.write("long.json", {"a": {"action": "Sleep", "for": "PT30M", "next": "end"}})
+        self.write("nap.json", {"a": {"action": "Sleep", "for": "PT50S", "next": "end"}})
+        self.on("run", "plain.json", "--id", "young")
+        for run in ("long", "nap"):
+            self.on("run", run + ".json", "--id", run, "--detach")
+        first = self.worker("--quiet", "--lease", "PT0.3S")
+        until(lambda: self.states()["long"] == "waiting" and self.states()["nap"] == "live", "no worker has them")
+        owner = "select owner from mwlvm.run where id = 'nap' and version > 0"
+        before = until(lambda: self.server.sql(owner), "it is not saved")
+        first.kill()
+        first.communicate()
+        worker = subprocess.Popen([MWLVM, "worker", "--store", self.server.uri, "--keep", "P7D", "--keep-failed", "P7D"],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ahead)
+        line = worker.stderr.readline()
+        assert "clock of this machine is 777600.0 s ahead of that of the database" in line, line
+        until(lambda: self.server.sql(owner) != before, "nobody takes it over")
+        got = subprocess.run([MWLVM, "prune", "--store", self.server.uri, "--keep", "P7D", "--keep-failed", "P7D"], env=ahead,
+                             capture_output=True, text=True)
+        assert got.stdout == "0 removed\n", got
+        time.sleep(0.5)
+        states = self.states()
+        worker.terminate()
+        worker.communicate(timeout=250)
+        assert (states["young"], states["long"], states["nap"]) == ("done", "waiting", "live"), states
+        for run in ("long", "nap"):
+            self.on("cancel", run)
+
+    def check_standby(self):
+        """The server waits for a standby that does not come. If that wait is given up, the outcome is not known: nothing is
+        acknowledged. When the standby is there, all is."""
+        def standby(name):
+            self.server.sql(f"alter system set synchronous_standby_names = '{name}'")
+            self.server.sql("select pg_reload_conf()")
+            until(lambda: self.server.sql("show synchronous_standby_names") == [[name or ""]] or not name, "no reload")
+        waiting = "select pid from pg_stat_activity where wait_event = 'SyncRep' and application_name = 'mwlvm'"
+        standby("nobody")
+        start = subprocess.Popen([MWLVM, "run", "plain.json", "--store", self.server.uri, "--id", "unsafe", "--detach"],
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while start.poll() is None:  # each of its commits
+            self.server.sql("select pg_cancel_backend(pid) from (" + waiting + ") x")
+            time.sleep(0.02)
+        out, error = start.communicate()
+        standby("")
+        assert start.returncode != 0 and "unsafe" not in out and "outcome is not known" in error, (start.returncode, out, error)
 
     def check_refused(self):
         """A change that the database refuses for what it is makes its run stuck; nobody waits for it. What it refuses for
@@ -475,6 +561,10 @@ def main():
             commands.check_end_beside_message()
             commands.check_full_disk()
             commands.check_refused()
+            commands.check_conflicts()
+            commands.check_clock()
+            commands.check_standby()
+            commands.check_waits_at_the_start()
             commands.check_transitions()
             commands.check_keeping()
             commands.check_idle()

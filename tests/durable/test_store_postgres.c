@@ -2,10 +2,11 @@
  * database that several use. Without MWL_TEST_POSTGRES (store_kit.h) there is nothing to ask. */
 #include "utest.h"
 
-#include "postgres_sql.h"
+#include "postgres_impl.h"
 #include "store_kit.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #define NEEDS_POSTGRES                                                                             \
     if (!getenv("MWL_TEST_POSTGRES")) UTEST_SKIP("MWL_TEST_POSTGRES is not set")
@@ -245,6 +246,75 @@ UTEST(postgres, a_statement_changes_a_table_once) {
             found += n;
         }
     ASSERT_GT(found, (size_t)20);
+}
+
+/* The server waits for a standby that is away. A connection whose reply does not come is given up;
+ * a process of the server must not wait on for it, or a long outage uses up its connections. What
+ * was given up is not taken for safe before the standby has it. */
+UTEST(postgres, a_connection_that_is_given_up_leaves_no_process_behind) {
+    NEEDS_POSTGRES;
+    enum { TRIES = 3, WAIT_MS = 100 };
+    static const char check[] =
+        "do $$ begin for i in 1..200 loop perform pg_stat_clear_snapshot(); if not exists (select "
+        "1 from pg_stat_activity where wait_event = 'SyncRep') then return; end if; perform "
+        "pg_sleep(0.02); end loop; raise exception 'a process waits for the standby'; end $$";
+    place p;
+    ASSERT_TRUE(open_postgres(&p, LEASE));
+    ASSERT_TRUE(say("alter system set synchronous_standby_names = 'nobody'"));
+    ASSERT_TRUE(say("select pg_reload_conf(), pg_sleep(0.1)"));
+    ((mwl__pg_store *)p.s)->reply_ms = WAIT_MS;
+    for (int i = 0; i < TRIES; i++) EXPECT_EQ(start(p.s, "a", "{}"), MWL_E_IO);
+    ASSERT_TRUE(say(check));
+    EXPECT_EQ(start(p.s, "a", "{}"), MWL_E_IO); /* it is there, and not on the standby */
+    ASSERT_TRUE(say("alter system reset synchronous_standby_names"));
+    ASSERT_TRUE(say("select pg_reload_conf(), pg_sleep(0.1)"));
+    EXPECT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    close_place(&p);
+}
+
+enum { BATCH = 200, ROUNDS = 8 };
+struct batch {
+    mwl_store *s;
+    bool down; /* from the last to the first */
+    mwl_status status;
+};
+
+static void *start_batches(void *ctx) {
+    struct batch *b = ctx;
+    static char ids[BATCH * ROUNDS][20];
+    mwl_store_start starts[BATCH];
+    size_t which;
+    for (int round = 0; round < ROUNDS && b->status == MWL_OK; round++) {
+        for (int i = 0; i < BATCH; i++) {
+            char *id = ids[round * BATCH + i];
+            if (!*id) snprintf(id, sizeof ids[0], "%d-%d", round, i);
+            starts[b->down ? BATCH - 1 - i : i] =
+                (mwl_store_start){id, program_id, "p", {"{}", 2}, 5};
+        }
+        b->status = mwl__pg_start_all(b->s, starts, BATCH, &which); /* nothing is repeated */
+    }
+    return NULL;
+}
+
+/* Two servers get the same runs in opposite order. */
+UTEST(postgres, batches_with_the_same_runs_do_not_deadlock) {
+    NEEDS_POSTGRES;
+    place p;
+    pthread_t threads[2];
+    struct batch b[2] = {{.down = false}, {.down = true}};
+    ASSERT_TRUE(open_postgres(&p, LEASE));
+    for (int i = 0; i < 2; i++) ASSERT_EQ(other_postgres(&b[i].s, LEASE), MWL_OK);
+    (void)start_batches(&b[0]); /* so that both have the names */
+    ASSERT_EQ(b[0].status, MWL_OK);
+    ASSERT_TRUE(say("delete from mwlvm.run"));
+    for (int i = 0; i < 2; i++)
+        ASSERT_EQ(pthread_create(&threads[i], NULL, start_batches, &b[i]), 0);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        EXPECT_EQ(b[i].status, MWL_OK);
+        mwl_store_close(b[i].s);
+    }
+    close_place(&p);
 }
 
 UTEST(postgres, a_database_without_a_store_is_refused) {

@@ -26,7 +26,8 @@ enum {
     IDLE_PART = 16, /* of the lease */
     LOOK_NS = 250000000,
     DRAW_NS = 100000000,
-    NS_PER_MS = 1000000
+    NS_PER_MS = 1000000,
+    CLOCK_NS = 1000000000 /* how much two clocks may differ without a word */
 };
 
 /* Several threads may drive; what they make at first is shared. */
@@ -40,6 +41,7 @@ struct drive {
     struct run_vm *made;
     mwl_durable *driver;
     mwl_durable_writer *writer;
+    mwl_limits limits; /* the most that a run may have */
     int64_t next_poll_ns, next_look_ns, drained_ns;
     int64_t pause_ns;                   /* between two polls */
     uint64_t happened;                  /* runs, messages and changes when the last one was asked */
@@ -49,7 +51,7 @@ struct drive {
     int64_t polled_ns;                  /* when the last one was answered */
     struct live live;
     int64_t next_draw_ns; /* of the live line; MWL_NEVER: there is none */
-    bool over, left, in_trouble;
+    bool over, left, in_trouble, odd_clock;
     int status;
 };
 
@@ -85,6 +87,18 @@ static void report_trouble(struct drive *d) {
     d->in_trouble = now;
 }
 
+/* The clock of this machine and that of the store differ. It is said once, and again after it was
+ * mended. */
+static void report_clock(struct drive *d) {
+    int64_t ns = store_clock_offset(), most = d->odd_clock ? CLOCK_NS / 2 : CLOCK_NS;
+    bool odd = ns > most || ns < -most;
+    if (odd && !d->odd_clock)
+        cmd_note("the clock of this machine is %.1f s %s that of the database; the database's is "
+                 "used",
+                 (double)(ns < 0 ? -ns : ns) / 1e9, ns < 0 ? "ahead of" : "behind");
+    d->odd_clock = odd;
+}
+
 /* ---- the live line --------------------------------------------------------------------------- */
 
 /* Of the one run that is waited for. */
@@ -114,6 +128,7 @@ static void take_result(struct drive *d) {
     d->all_ns += d->last_ns;
     mwl_status status = mwl_durable_done(d->driver, work);
     d->polls++;
+    store_clock_set(d->how->store);
     if (d->asks && status == MWL_OK) d->polled_ns = (int64_t)uv_hrtime();
     if (mwl_durable_more(d->driver)) d->next_poll_ns = 0;
     if (status == MWL_OK) return;
@@ -213,6 +228,7 @@ static void turn(struct drive *d) {
     int64_t next = mwl_durable_collect(d->driver);
     bool busy = due == 0 || next == 0;
     report_trouble(d);
+    report_clock(d);
     look(d);
     if (d->how->worker && interrupt_requests() > 0) drain(d);
     draw_live(d);
@@ -274,7 +290,7 @@ static bool on_allowed(void *ctx, const mwl_program *program, const char *name) 
 static int make(struct drive *d) {
     const struct drive_how *how = d->how;
     const struct run_vm_host host = {
-        .loop = d->loop, .wake = wake_loop, .ctx = &d->wake, .hold = true};
+        .loop = d->loop, .wake = wake_loop, .ctx = &d->wake, .hold = true, .clock = store_clock()};
     const mwl_durable_options options = {.only = how->only,
                                          .n_only = how->n_only,
                                          .events = true,
@@ -282,7 +298,10 @@ static int make(struct drive *d) {
                                          .allowed = how->worker ? on_allowed : NULL,
                                          .ctx = d,
                                          .remote = how->options->remotes.uris,
-                                         .fits = on_answer};
+                                         .fits = on_answer,
+                                         .limits = &d->limits};
+    d->limits.fuel = how->options->definition.limits.fuel;
+    d->limits.memory_bytes = how->options->definition.limits.memory;
     pthread_mutex_lock(&making);
     int status = run_vm_new(how->options, NULL, &host, &d->made);
     pthread_mutex_unlock(&making);

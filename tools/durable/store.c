@@ -2,13 +2,17 @@
 #include "store.h"
 
 #include "tools/base/cmd.h"
+#include "tools/base/interrupt.h"
 #include "tools/base/json_out.h"
 #include "tools/base/term.h"
+#include "tools/run/host_uv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+enum { WAIT_NS = 200000000 }; /* between two tries to reach a database */
 
 int store_exit(mwl_status status) {
     switch (status) {
@@ -34,6 +38,7 @@ bool store_is_shared(const char *path) {
 const char *store_shown(const char *path) { return store_is_shared(path) ? "the store" : path; }
 
 static int opened(mwl_status status, mwl_store **out) {
+    if (status == MWL_OK) store_clock_set(*out);
     if (status == MWL_OK) return CMD_OK;
     int answer = store_fail(*out, status);
     mwl_store_close(*out);
@@ -47,15 +52,63 @@ int store_open(const char *path, bool create, mwl_store **out) {
                   out);
 }
 
+/* A name or a right that is wrong does not become right by waiting. */
+static bool may_come(mwl_status status, const mwl_store *s) {
+    const char *why = s ? mwl_store_why(s) : "";
+    return status == MWL_E_IO && !strstr(why, "does not exist") && !strstr(why, "authentication") &&
+           !strstr(why, "invalid");
+}
+
 int store_open_shared(const char *url, int64_t lease_ns, mwl_store **out) {
-    return opened(mwl_store_postgres(url, true, lease_ns, out), out);
+    mwl_status status;
+    bool said = false;
+    while (may_come(status = mwl_store_postgres(url, true, lease_ns, out), *out)) {
+        if (interrupt_requests() > 0) break;
+        if (!said) cmd_note("%s; waiting for the database", mwl_store_why(*out));
+        said = true;
+        mwl_store_close(*out);
+        *out = NULL;
+        nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+    }
+    if (status == MWL_OK && said) cmd_note("the database is there");
+    return opened(status, out);
+}
+
+/* ---- the clock ------------------------------------------------------------------------------- */
+
+/* What to add to the monotonic clock; 0: the stores have no clock of their own. */
+static _Atomic int64_t clock_base_ns;
+
+void store_clock_set(const mwl_store *s) {
+    int64_t base_ns = mwl_store_clock(s);
+    if (base_ns) clock_base_ns = base_ns;
+}
+
+static void read_clock(void *ctx, mwl_instant *out) {
+    const mwl_clock clock = host_clock();
+    (void)ctx;
+    clock.read(clock.ctx, out);
+    int64_t base_ns = clock_base_ns;
+    if (base_ns) out->wall_ns = out->mono_ns + base_ns;
+}
+
+mwl_clock store_clock(void) {
+    mwl_clock clock = {read_clock, NULL};
+    return clock;
 }
 
 int64_t store_now(void) {
     mwl_instant now;
-    mwl_clock clock = mwl_clock_system();
-    clock.read(clock.ctx, &now);
+    read_clock(NULL, &now);
     return now.wall_ns;
+}
+
+int64_t store_clock_offset(void) {
+    mwl_instant here, there;
+    const mwl_clock clock = host_clock();
+    read_clock(NULL, &there);
+    clock.read(clock.ctx, &here);
+    return there.wall_ns - here.wall_ns + here.mono_ns - there.mono_ns;
 }
 
 int store_duration(const char *option, const char *word, int64_t least, int64_t *ns) {

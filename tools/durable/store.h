@@ -11,6 +11,7 @@ int store_open(const char *path, bool create, mwl_store **out);
 /* Whether it is a database with a fleet of workers: a URL, not a file. */
 bool store_is_shared(const char *path);
 /* The same for a worker of one, with its lease; 0: the default. */
+/* Waits for the database, with a note, until it is there or a signal comes. */
 int store_open_shared(const char *url, int64_t lease_ns, mwl_store **out);
 /* How messages name it: a URL may have a password in it. */
 const char *store_shown(const char *path);
@@ -18,7 +19,14 @@ const char *store_shown(const char *path);
 int store_exit(mwl_status status);
 /* Says what a store refused; returns an exit status. */
 int store_fail(const mwl_store *s, mwl_status status);
-int64_t store_now(void); /* of the wall clock */
+/* The time of the wall clock that decides: the store's own, if a store of this process has one (the
+ * clock of its database). Several machines then agree on what is due. Any thread. */
+int64_t store_now(void);
+/* The same for a VM. */
+mwl_clock store_clock(void);
+/* Takes over what a store knows of its clock; and by how much that is ahead of this machine's. */
+void store_clock_set(const mwl_store *s);
+int64_t store_clock_offset(void);
 /* The duration that an option has. CMD_OK, or a usage error. */
 int store_duration(const char *option, const char *word, int64_t least, int64_t *ns);
 /* --keep and --keep-failed, whose words may be NULL: P7D and P30D. */

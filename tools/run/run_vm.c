@@ -14,7 +14,7 @@
 static mwl_status make_vm(const struct run_options *o, const struct run_vm_host *host, mwl_vm **out,
                           mwl_error *error) {
     mwl_config config = mwl_config_default();
-    config.clock = host_clock();
+    config.clock = host->clock.read ? host->clock : host_clock();
     config.virtual_time = o->virtual_time;
     config.virtual_start_ns = o->virtual_start_ns;
     config.seed = o->seed;

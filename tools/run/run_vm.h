@@ -23,6 +23,7 @@ struct run_vm_host {
     void *ctx;
     bool silent;              /* notes about stubs were printed before */
     bool hold;                /* see mwl_config.hold */
+    mwl_clock clock;          /* read NULL: host_clock() */
     const mwl_limits *limits; /* of runs that set none themselves; NULL: the VM's own */
 };
 

@@ -104,6 +104,9 @@ static void of_process(FILE *to, const struct serve_numbers *n) {
     metric(to, "http_waiting", "gauge", "Requests that wait for a Result or a call.",
            (double)n->waiting);
     metric(to, "desk_waiting", "gauge", "Requests that wait for the store.", (double)n->desk);
+    metric(to, "clock_offset_seconds", "gauge",
+           "By how much the clock of the database, which decides, is ahead of this machine's.",
+           (double)store_clock_offset() / 1e9);
     metric(to, "resident_bytes", "gauge", "Memory of this process.", resident());
 }
 
