@@ -290,6 +290,35 @@ def checker(folder):
             fail(f"checker: {words}: not found: {problems[:3]}")
 
 
+def anywhere(n, ways):
+    """Every Step may jump to any other: the pieces of the edges are the square of the Steps."""
+    rng = random.Random(5)
+    steps = {f"s{i}": {"action": "Match", "cases": [{"when": "{{ vars.n == %d }}" % k, "next": f"s{rng.randrange(n)}"}
+                                                    for k in range(ways)], "default": {"next": f"s{(i + 1) % n}"}} for i in range(n)}
+    return flow(steps)
+
+
+def many_edges(folder):
+    """Beyond 20,000 pieces the picture is plain: all boxes and edges are there, its time and size grow as the definition. Fuel pays."""
+    file = os.path.join(folder, "many-edges.json")
+    for n, ways, most in ((1900, 3, 6e6), (180, 180, 30e6)):
+        json.dump(anywhere(n, ways), open(file, "w"))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = run("graph", file, "--memory", "256M")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        boxes, edges = len(re.findall(r'<g id="n\d+" class="(?:[^"]* )?step\b', done.stdout)), len(re.findall(r'<g id="e\d+"', done.stdout))
+        print(f"{n} Steps with {ways} jumps each: {took:.2f} s of processor time, {len(done.stdout) / 1e6:.1f} MB")
+        if done.returncode or took > SECONDS or len(done.stdout) > most or edges != n * (ways + 1) + 1 or boxes < n:
+            fail(f"{n} {ways}: status {done.returncode}, {took:.1f} s, {boxes} boxes, {edges} edges: {done.stderr[:300]}")
+    json.dump(jumps(180, 50), open(file, "w"))
+    if run("graph", file).returncode:
+        fail("a layout of 15,000 pieces")
+    done = run("graph", file, "--fuel", "4M")
+    if done.returncode != 6 or "--fuel 4M was used up" not in done.stderr or done.stdout:
+        fail(f"the layout is not paid: status {done.returncode} {done.stderr[:200]}")
+
+
 def speed(folder):
     """A thousand Steps in well under a second, whatever their shape."""
     shapes = {"chain": flow(chain(1000)), "handlers": handlers(1000), "fan": fan(1000), "jumps": jumps(1000, 500),
@@ -407,6 +436,7 @@ def main():
         generated(folder, dots)
         check_dots(dots)
         checker(folder)
+        many_edges(folder)
         speed(folder)
         command(folder)
         labels(folder)

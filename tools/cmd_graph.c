@@ -81,6 +81,7 @@ static int draw(struct drawing *w, const char *text, size_t len) {
     int status = definition_model_read(&m, &w->how, w->how.path, text, len, false);
     graph_init(&g, m.alloc, m.source.name ? m.source.name : "");
     if (status == CMD_OK) {
+        g.fuel = m.sink.quota.work;
         mwl_status built = graph_build(&g, &m.model);
         if (built == MWL_OK) built = graph_layout(&g);
         status = built == MWL_OK ? mark(w, &g, &m.source)

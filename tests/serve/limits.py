@@ -3,7 +3,7 @@
 import json
 import time
 
-from server import Case, ask, flow, main
+from server import Case, Unix, ask, flow, main
 
 
 def doubled(levels, first, **more):
@@ -128,6 +128,48 @@ class Limits(Case):
         got = self.post("/v1/runs/x/answers/x", '"a"', status=422)
         self.assertIn("the schema of the question is not valid", got.json["title"])
         self.assertEqual(self.state("x"), "waiting")
+
+    def test_long_reads_stand_before_no_start_and_no_answer(self):
+        """Readers have threads of their own: while pictures and lists are made, the store is asked by others."""
+        self.serve("--memory", "64M")
+        self.put("p", flow({"a": ask("ok")}))
+        steps = {f"s{i}": {"action": "Match", "cases": [{"when": "{{ true }}", "next": f"s{(i + 7) % 400}"}],
+                           "default": {"next": f"s{i + 1}"}} for i in range(400)}
+        text = json.dumps(flow({**steps, "s400": {"action": "Return"}}))
+        for k in range(12):  # as many pictures: none of them is kept
+            self.put(f"g{k}", text.replace('"s400"', f'"t{k}"'))
+        lines = []
+        for k in range(24):
+            line = Unix(self.path("runs.db-sock"))
+            line.request("GET", f"/v1/programs/g{k % 12}/graph")
+            lines.append(line)
+        slowest = 0
+        for i in range(10):
+            begin = time.monotonic()
+            self.post("/v1/runs", {"program": "p", "id": f"r{i}"}, status=202)
+            self.post(f"/v1/runs/r{i}/answers/ok", "true", status=204)
+            slowest = max(slowest, time.monotonic() - begin)
+        begin = time.monotonic()
+        for line in lines:
+            got = line.getresponse()
+            self.assertEqual((got.status, got.read()[:4]), (200, b"<svg"))
+            line.close()
+        print(f"the slowest start and answer {slowest:.3f} s, then pictures for {time.monotonic() - begin:.3f} s")
+        self.assertLess(slowest, 2)
+
+    def test_a_picture_is_drawn_within_the_limits_of_the_server(self):
+        self.serve("--memory", "8M")
+        steps = {f"s{i}": {"action": "Match", "cases": [{"when": "{{ vars.n == %d }}" % k, "next": f"s{(i * 7 + k * 13) % 300}"}
+                                                        for k in range(20)], "default": {"next": f"s{i + 1}"}} for i in range(300)}
+        small = flow({"a": ask("ok")})
+        self.put("small", small)
+        first = self.get("/v1/programs/small/graph").body
+        self.assertEqual(self.get("/v1/programs/small/graph").body, first)
+        got = self.ask("PUT", "/v1/programs/big", flow({**steps, "s300": {"action": "Return"}}))
+        if got.status == 200:
+            got = self.ask("GET", "/v1/programs/big/graph")
+        self.assertIn(got.status, (422, 500), got.body[:300])
+        self.assertLess(self.memory(), 120000)
 
     def test_what_a_start_misspells_is_refused(self):
         self.serve()

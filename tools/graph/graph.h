@@ -86,7 +86,10 @@ struct graph {
     const char *name;        /* of the definition; lent */
     const mwl__model *model; /* while it is built */
     double width, height;
-    bool failed; /* out of memory */
+    uint64_t fuel;   /* for the layout; without a limit unless it is set */
+    uint32_t pieces; /* of edges that were laid out */
+    bool failed;     /* out of memory */
+    bool spent;      /* the fuel is used up */
 };
 
 void graph_init(struct graph *g, mwl_alloc alloc, const char *name);
@@ -99,7 +102,11 @@ void *graph_new(struct graph *g, size_t n, size_t size);
  * as long as `node` is read. MWL_OK or MWL_E_NOMEM. */
 mwl_status graph_build(struct graph *g, mwl__model *model);
 
-/* Gives everything a place; `g` was built. MWL_OK or MWL_E_NOMEM. */
+/* An edge has a piece in each rank that it passes, so they may be the square of what is written.
+ * Flows beyond so many are drawn in rows, with straight lines. */
+enum { GRAPH_PIECES = 20000 };
+
+/* Gives everything a place; `g` was built. MWL_OK, MWL_E_NOMEM or MWL_E_FUEL. */
 mwl_status graph_layout(struct graph *g);
 
 /* Marks Steps and edges as taken or not, by the array that `mwlvm test --coverage-file` writes.

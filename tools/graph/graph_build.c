@@ -30,6 +30,7 @@ void graph_init(struct graph *g, mwl_alloc alloc, const char *name) {
     memset(g, 0, sizeof *g);
     g->arena = mwl__arena_make(alloc);
     g->name = name;
+    g->fuel = UINT64_MAX;
 }
 
 void graph_free(struct graph *g) { mwl__arena_free(&g->arena); }

@@ -62,7 +62,9 @@ static bool lay_out_body(struct graph *g, struct graph_node *body) {
         *out++ = (struct level_edge){
             .edge = e, .from = e->from->mark, .to = e->to->mark, .label = LEVEL_NONE};
     }
-    if (!level_rank(&l) || !level_order(&l) || !level_place(&l) || !level_route(&l)) return false;
+    if (!level_rank(&l)) return false;
+    if (l.plain ? !level_plain(&l) : !level_order(&l) || !level_place(&l) || !level_route(&l))
+        return false;
     for (uint32_t i = 0; i < l.n_boxes; i++) {
         const struct level_point *p = &l.points[i];
         p->box->at.x = p->x - p->w / 2;
@@ -150,7 +152,7 @@ mwl_status graph_layout(struct graph *g) {
         if (at->kind == GRAPH_START)
             at->at.w = at->at.h = START;
         else if (at->kind == GRAPH_BODY && !lay_out_body(g, at))
-            return MWL_E_NOMEM;
+            return g->spent ? MWL_E_FUEL : MWL_E_NOMEM;
         else if (at->kind != GRAPH_BODY && at->first)
             lay_out_members(at);
         else if (at->kind != GRAPH_BODY)

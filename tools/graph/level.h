@@ -3,6 +3,7 @@
  *   level_rank.c   cycles and ranks; edges as chains of points through the ranks
  *   level_order.c  the order in each rank: barycentre sweeps, crossings counted
  *   level_place.c  x: four alignments of blocks and their median (Brandes and Koepf)
+ *   level_plain.c  all of it, without ranks, where the edges are too many
  *   level_route.c  y, the channels between ranks, ports, tracks, the lines themselves
  *
  * Boxes lie in ranks, from the top to the bottom. A label is a point with a size, in a rank of its
@@ -70,6 +71,7 @@ struct level {
     uint32_t n_edges;
     struct level_bundle *bundles;
     uint32_t n_bundles;
+    bool plain; /* the edges are too many for ranks */
     uint32_t n_ranks;
     uint32_t *rank_at; /* where each rank begins in `order`; n_ranks + 1 */
     uint32_t *order;   /* points by rank and place */
@@ -81,6 +83,7 @@ bool level_rank(struct level *l);
 bool level_order(struct level *l);
 bool level_place(struct level *l);
 bool level_route(struct level *l);
+bool level_plain(struct level *l);
 
 /* Writes `pos` of every point from `order`. */
 void level_number(struct level *l);

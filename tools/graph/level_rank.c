@@ -151,6 +151,24 @@ static bool make_bundles(struct level *l) {
         if (from < b->low) b->low = from;
         if (from > b->high) b->high = from;
     }
+    return true;
+}
+
+/* Pays for the layout: for each piece of an edge about so much. */
+static bool pay(struct level *l) {
+    enum { PER_PIECE = 400, PER_EDGE = 50 };
+    struct graph *g = l->g;
+    uint64_t pieces = l->n_edges;
+    for (uint32_t i = 0; i < l->n_bundles; i++) pieces += l->bundles[i].high - l->bundles[i].low;
+    l->plain = pieces > GRAPH_PIECES - g->pieces;
+    if (!l->plain) g->pieces += (uint32_t)pieces;
+    uint64_t cost = l->plain ? (uint64_t)l->n_edges * PER_EDGE : pieces * PER_PIECE;
+    g->spent = cost > g->fuel;
+    g->fuel -= g->spent ? g->fuel : cost;
+    return !g->spent;
+}
+
+static bool open_bundles(struct level *l) {
     for (uint32_t i = 0; i < l->n_bundles; i++) {
         struct level_bundle *b = &l->bundles[i];
         b->at = graph_new(l->g, b->high - b->low + 1, sizeof *b->at);
@@ -287,5 +305,6 @@ static bool index_links(struct level *l) {
 }
 
 bool level_rank(struct level *l) {
-    return order_boxes(l) && close_ranks(l) && make_bundles(l) && thread_edges(l) && index_links(l);
+    if (!order_boxes(l) || !close_ranks(l) || !make_bundles(l) || !pay(l)) return false;
+    return l->plain || (open_bundles(l) && thread_edges(l) && index_links(l));
 }

@@ -198,7 +198,8 @@ int definition_spent(const struct definition *d, const char *path) {
 }
 
 int definition_failed(const struct definition *d, const char *path, mwl_status status) {
-    if (status == MWL_E_NOMEM && d->limits.refused) return report_limit(d, path, status);
+    if (status == MWL_E_FUEL || (status == MWL_E_NOMEM && d->limits.refused))
+        return report_limit(d, path, status);
     cmd_fail("%s: %s", file_in_name(path), mwl_status_text(status));
     return status == MWL_E_NOMEM ? CMD_LIMIT : CMD_FAILED;
 }

@@ -69,6 +69,26 @@ bool program_find(struct ask *a, struct desk_tools *t, const char *name, uint8_t
     return status == MWL_OK;
 }
 
+struct loading {
+    size_t memory;
+    mwl_program *program;
+};
+
+static void see_image(void *ctx, const char *name, const void *image, size_t size) {
+    struct loading *l = ctx;
+    (void)name;
+    if (mwl_program_load_within(NULL, image, size, MWL_COPY, l->memory, &l->program, NULL) !=
+        MWL_OK)
+        l->program = NULL;
+}
+
+mwl_status program_load(struct desk_tools *t, const uint8_t id[16], mwl_program **out) {
+    struct loading l = {t->options->definition.limits.memory, NULL};
+    mwl_status status = t->store->ops->get_program(t->store, id, see_image, &l);
+    *out = l.program;
+    return status;
+}
+
 /* ---- putting --------------------------------------------------------------------------------- */
 
 static mwl_status assemble(struct desk_tools *t, const char *name, const char *text, size_t len,
@@ -84,6 +104,7 @@ static mwl_status assemble(struct desk_tools *t, const char *name, const char *t
     options.colour = false;
     options.guide = cmd_guide;
     options.max_work = WORK;
+    options.max_memory = d->limits.memory;
     options.library = d->library ? d->library : io_host_documents();
     return mwl_assemble(text, len, &options, out);
 }
@@ -117,7 +138,9 @@ mwl_status program_put(struct desk_tools *t, const char *name, const char *text,
         image = made.image;
         len = made.image_size;
     }
-    if (status == MWL_OK) status = mwl_program_load(NULL, image, len, MWL_COPY, &program, &error);
+    if (status == MWL_OK)
+        status = mwl_program_load_within(NULL, image, len, MWL_COPY,
+                                         t->options->definition.limits.memory, &program, &error);
     if (status == MWL_OK) {
         mwl_program_id(program, id);
         status = t->store->ops->put_program(t->store, id, name, program->bytes, program->size,
@@ -188,15 +211,10 @@ void api_programs(struct ask *a, struct desk_tools *t) {
     if (status != MWL_OK) ask_refused(a, t, status);
 }
 
-static void see_image(void *ctx, const char *name, const void *image, size_t size) {
-    (void)name;
-    (void)mwl_program_load(NULL, image, size, MWL_COPY, ctx, NULL);
-}
-
 /* NULL after a problem. Given. */
 static mwl_program *load(struct ask *a, struct desk_tools *t, const uint8_t id[16]) {
     mwl_program *program = NULL;
-    mwl_status status = t->store->ops->get_program(t->store, id, see_image, &program);
+    mwl_status status = program_load(t, id, &program);
     if (status != MWL_OK)
         ask_refused(a, t, status);
     else if (!program || !program->source)
@@ -223,16 +241,19 @@ void api_program(struct ask *a, struct desk_tools *t) {
     mwl_program_release(program);
 }
 
-static void draw(struct ask *a, struct desk_tools *t, const char *name,
+static void draw(struct ask *a, struct desk_tools *t, const char *name, const uint8_t id[16],
                  const mwl_program *program) {
     struct definition how = t->options->definition; /* what this one uses is not counted there */
     struct definition_model m;
     struct graph g;
-    how.limits = limits_default();
+    how.limits.used = 0;
+    how.limits.refused = false;
+    if (how.limits.fuel > WORK) how.limits.fuel = WORK;
     how.paid = 0;
     how.quota = NULL;
     int status = definition_model_read(&m, &how, name, program->source, program->source_size, true);
     graph_init(&g, m.alloc, m.source.name ? m.source.name : "");
+    g.fuel = m.sink.quota.work;
     mwl_status built = status == CMD_OK ? graph_build(&g, &m.model) : MWL_E_REJECTED;
     if (built == MWL_OK) built = graph_layout(&g);
     mwl__buf out = mwl__buf_make(m.alloc);
@@ -240,6 +261,7 @@ static void draw(struct ask *a, struct desk_tools *t, const char *name,
     if (built == MWL_OK && !out.failed) {
         a->request->type = "image/svg+xml";
         fwrite(out.data, 1, out.len, a->out);
+        pictures_keep(a->serve->pictures, id, name, out.data, out.len);
     } else {
         ask_problem(a, 500, "the definition cannot be drawn: %s", mwl_status_text(built));
     }
@@ -249,8 +271,12 @@ static void draw(struct ask *a, struct desk_tools *t, const char *name,
 }
 
 static void put_graph(struct ask *a, struct desk_tools *t, const char *name, const uint8_t id[16]) {
+    if (pictures_put(a->serve->pictures, id, name, a->out)) {
+        a->request->type = "image/svg+xml";
+        return;
+    }
     mwl_program *program = load(a, t, id);
-    if (program) draw(a, t, name, program);
+    if (program) draw(a, t, name, id, program);
     mwl_program_release(program);
 }
 

@@ -206,33 +206,22 @@ static bool find(struct ask *a, struct desk_tools *t, const char *run, struct fo
     return status == MWL_OK && f->there;
 }
 
-struct loading {
-    mwl_program *program;
-};
-static void see_image(void *ctx, const char *name, const void *image, size_t size) {
-    struct loading *l = ctx;
-    (void)name;
-    if (mwl_program_load(NULL, image, size, MWL_COPY, &l->program, NULL) != MWL_OK)
-        l->program = NULL;
-}
-
 /* Where the run is, as the snapshot knows it: frames and calls. Nothing if it cannot be read. */
 static mwl_value look_inside(struct desk_tools *t, const struct found *f) {
-    struct loading l = {NULL};
+    mwl_program *program = NULL;
     mwl_vm *vm = desk_vm(t);
     mwl_run *run = NULL;
     mwl_saved saved;
     mwl_value value = mwl_absent();
-    if (!vm || t->store->ops->get_program(t->store, f->program, see_image, &l) != MWL_OK ||
-        !l.program)
-        return value;
-    const mwl_load how = {.program = l.program};
+    if (!vm || program_load(t, f->program, &program) != MWL_OK || !program) return value;
+    const mwl_limits limits = {.memory_bytes = t->options->definition.limits.memory};
+    const mwl_load how = {.program = program, .limits = &limits};
     if (mwl__run_load(vm, f->bytes, f->size, &how, true, &run, NULL) == MWL_OK) {
         if (mwl_saved_read(f->bytes, f->size, &saved) == MWL_OK)
             value = show_value(vm, run, &saved, f->size);
         mwl__run_unload(run);
     }
-    mwl_program_release(l.program);
+    mwl_program_release(program);
     return value;
 }
 

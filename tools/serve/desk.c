@@ -3,21 +3,29 @@
 
 #include "tools/base/cmd.h"
 #include "tools/durable/store.h"
+#include "tools/host/io_host.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct desk {
+struct clerk { /* one thread */
+    struct desk *desk;
     struct desk_tools tools;
     pthread_t thread;
+    bool started;
+};
+
+struct desk {
+    struct clerk clerks[DESK_THREADS];
+    size_t n_clerks;
     pthread_mutex_t lock;
     pthread_cond_t change;
     struct desk_job *jobs, **jobs_end, *done, **done_end;
     size_t n;
     uv_loop_t *loop;
     uv_async_t wake;
-    bool stop, started, has_wake;
+    bool stop, has_wake;
 };
 
 mwl_vm *desk_vm(struct desk_tools *t) {
@@ -25,7 +33,8 @@ mwl_vm *desk_vm(struct desk_tools *t) {
         if (uv_loop_init(&t->loop) != 0) return NULL;
         t->has_loop = true;
     }
-    const struct run_vm_host host = {.loop = &t->loop, .silent = true};
+    const mwl_limits limits = {.memory_bytes = t->options->definition.limits.memory};
+    const struct run_vm_host host = {.loop = &t->loop, .silent = true, .limits = &limits};
     if (!t->vm && run_vm_new(t->options, NULL, &host, &t->vm) != CMD_OK) {
         run_vm_free(t->vm);
         t->vm = NULL;
@@ -44,7 +53,8 @@ static void free_tools(struct desk_tools *t) {
 }
 
 static void *run(void *ctx) {
-    struct desk *d = ctx;
+    struct clerk *c = ctx;
+    struct desk *d = c->desk;
     pthread_mutex_lock(&d->lock);
     while (!d->stop) {
         struct desk_job *job = d->jobs;
@@ -55,7 +65,7 @@ static void *run(void *ctx) {
         d->jobs = job->next;
         if (!d->jobs) d->jobs_end = &d->jobs;
         pthread_mutex_unlock(&d->lock);
-        job->work(job, &d->tools);
+        job->work(job, &c->tools);
         pthread_mutex_lock(&d->lock);
         job->next = NULL;
         *d->done_end = job;
@@ -63,7 +73,7 @@ static void *run(void *ctx) {
         uv_async_send(&d->wake);
     }
     pthread_mutex_unlock(&d->lock);
-    free_tools(&d->tools); /* on the thread that used them */
+    free_tools(&c->tools); /* on the thread that used them */
     return NULL;
 }
 
@@ -101,24 +111,39 @@ void desk_give(struct desk *d, struct desk_job *job) {
 
 size_t desk_waiting(const struct desk *d) { return d->n; }
 
-int desk_open(struct desk **out, uv_loop_t *loop, const struct run_options *options) {
+/* The thread starts when all of them have their store. */
+static int open_clerk(struct desk *d, const struct run_options *options) {
+    struct clerk *c = &d->clerks[d->n_clerks++];
+    c->desk = d;
+    c->tools.options = options;
+    int status = store_open(options->durable, false, &c->tools.store);
+    if (status == CMD_OK && mwl_heap_new(NULL, &c->tools.heap) != MWL_OK)
+        status = cmd_fail("out of memory");
+    return status;
+}
+
+int desk_open(struct desk **out, uv_loop_t *loop, const struct run_options *options,
+              size_t n_threads) {
     struct desk *d = calloc(1, sizeof *d);
+    int status = CMD_OK;
     *out = d;
     if (!d) return cmd_fail("out of memory");
     d->jobs_end = &d->jobs;
     d->done_end = &d->done;
     d->loop = loop;
-    d->tools.options = options;
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->change, NULL);
-    int status = store_open(options->durable, false, &d->tools.store);
-    if (status == CMD_OK && mwl_heap_new(NULL, &d->tools.heap) != MWL_OK)
-        status = cmd_fail("out of memory");
+    (void)io_host_documents(); /* made once, before there are threads */
+    while (d->n_clerks < n_threads && status == CMD_OK) status = open_clerk(d, options);
     if (status != CMD_OK) return status;
     d->has_wake = uv_async_init(loop, &d->wake, on_wake) == 0;
     d->wake.data = d;
-    d->started = d->has_wake && pthread_create(&d->thread, NULL, run, d) == 0;
-    return d->started ? CMD_OK : cmd_fail("a thread cannot be started");
+    for (size_t i = 0; i < n_threads; i++) {
+        struct clerk *c = &d->clerks[i];
+        c->started = d->has_wake && pthread_create(&c->thread, NULL, run, c) == 0;
+        if (!c->started) return cmd_fail("a thread cannot be started");
+    }
+    return CMD_OK;
 }
 
 static void on_closed(uv_handle_t *handle) { *(bool *)handle->data = true; }
@@ -126,14 +151,16 @@ static void on_closed(uv_handle_t *handle) { *(bool *)handle->data = true; }
 void desk_close(struct desk *d) {
     bool closed = false;
     if (!d) return;
-    if (d->started) {
-        pthread_mutex_lock(&d->lock);
-        d->stop = true;
-        pthread_cond_signal(&d->change);
-        pthread_mutex_unlock(&d->lock);
-        pthread_join(d->thread, NULL);
-    } else {
-        free_tools(&d->tools);
+    pthread_mutex_lock(&d->lock);
+    d->stop = true;
+    pthread_cond_broadcast(&d->change);
+    pthread_mutex_unlock(&d->lock);
+    for (size_t i = 0; i < d->n_clerks; i++) {
+        struct clerk *c = &d->clerks[i];
+        if (c->started)
+            pthread_join(c->thread, NULL);
+        else
+            free_tools(&c->tools);
     }
     finish(d, d->done);
     for (struct desk_job *job = d->jobs; job; job = job->next) job->skipped = true;

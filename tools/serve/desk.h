@@ -1,5 +1,6 @@
-/* desk.h: a thread that asks the store, so that the loop never waits for a disk. Jobs are done one
- * after the other, in their order. */
+/* desk.h: threads that ask the store, so that the loop never waits for a disk. Each has its own
+ * connection to the store. Jobs are begun in their order; at a desk with one thread they end in it,
+ * too. */
 #ifndef MWL_TOOLS_SERVE_DESK_H
 #define MWL_TOOLS_SERVE_DESK_H
 
@@ -8,7 +9,9 @@
 
 #include <uv.h>
 
-/* What a job works with, on the thread of the desk. */
+enum { DESK_THREADS = 4 }; /* of one desk, at most */
+
+/* What a job works with, on a thread of the desk. */
 struct desk_tools {
     mwl_store *store;
     mwl_heap *heap;
@@ -28,12 +31,13 @@ struct desk_job {
 };
 
 struct desk;
-/* Opens the store once more, for the desk. CMD_OK, or a status with a message; *out is given in any
- * case. */
-int desk_open(struct desk **out, uv_loop_t *loop, const struct run_options *options);
+/* Opens the store once more for each thread of the desk. CMD_OK, or a status with a message; *out
+ * is given in any case. */
+int desk_open(struct desk **out, uv_loop_t *loop, const struct run_options *options,
+              size_t n_threads);
 void desk_give(struct desk *d, struct desk_job *job);
 size_t desk_waiting(const struct desk *d);
-/* Waits for the present job; calls `done` of all that are left. NULL is ignored. */
+/* Waits for the present jobs; calls `done` of all that are left. NULL is ignored. */
 void desk_close(struct desk *d);
 
 #endif

@@ -42,7 +42,7 @@ void keep_turn(struct serve *s) {
     if (!k || k->busy || s->closing || now < k->next_ns) return;
     k->busy = true;
     k->next_ns = now + k->every_ns;
-    desk_give(s->desk, &k->job);
+    desk_give(s->desk[SERVE_FIRST], &k->job);
 }
 
 /* Often enough that a run stays for a tenth of its time longer at most. */

@@ -297,7 +297,7 @@ void schedule_turn(struct serve *s) {
     while (due < all->n && all->items[due].next_s > now_s) due++;
     if (due == all->n) return;
     all->busy = true;
-    desk_give(s->desk, &all->job);
+    desk_give(s->desk[SERVE_FIRST], &all->job);
 }
 
 int schedule_open(struct serve *s) {

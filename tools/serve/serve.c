@@ -16,13 +16,23 @@
 enum { LOOK_NS = 1000000000 }; /* what waits for a call looks again: a lease may be over */
 
 static const struct endpoint endpoints[] = {
-#define W(method, path, scope, most, name) {method, path, AUTH_##scope, most, name, NULL},
-#define N(method, path, scope, most, name) {method, path, AUTH_##scope, most, NULL, name},
-    ENDPOINTS(W, N)
+#define AT(desk, method, path, scope, most, name)                                                  \
+    {method, path, AUTH_##scope, most, name, NULL, desk},
+#define W(...) AT(SERVE_FIRST, __VA_ARGS__)
+#define A(...) AT(SERVE_ANSWERS, __VA_ARGS__)
+#define R(...) AT(SERVE_READERS, __VA_ARGS__)
+#define N(method, path, scope, most, name)                                                         \
+    {method, path, AUTH_##scope, most, NULL, name, SERVE_FIRST},
+    ENDPOINTS(W, A, R, N)
+#undef AT
 #undef W
+#undef A
+#undef R
 #undef N
 };
 enum { N_ENDPOINTS = sizeof endpoints / sizeof *endpoints };
+
+static const size_t threads[SERVE_DESKS] = {1, 1, 3};
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
@@ -195,7 +205,7 @@ static void list(struct ask *a) {
 static void give(struct ask *a) {
     unlist(a);
     a->again = false;
-    desk_give(a->serve->desk, &a->job);
+    desk_give(a->serve->desk[a->endpoint->desk], &a->job);
 }
 
 void serve_event(struct serve *s, const char *run, const char *kind, const char *text) {
@@ -353,7 +363,7 @@ static void count(struct serve *s, struct serve_numbers *n) {
     n->connections = http_connections(s->http);
     n->streams = streams_count(s);
     for (const struct ask *a = s->waiting; a; a = a->next) n->waiting++;
-    n->desk = desk_waiting(s->desk);
+    for (int i = 0; i < SERVE_DESKS; i++) n->desk += desk_waiting(s->desk[i]);
     n->requests = s->requests;
     n->too_large = s->too_large;
     n->refused = mwl_durable_writer_trouble(s->view.writer, why, sizeof why);
@@ -398,7 +408,10 @@ int serve_open(struct serve *s) {
     const struct serve_options *o = s->options;
     const struct http_handler handler = {s, on_begin, on_complete, on_over};
     const struct http_options how = {o->listen, o->unix_path, o->connections, o->idle_s};
-    int status = desk_open(&s->desk, s->view.loop, &o->run);
+    s->pictures = pictures_new();
+    int status = s->pictures ? CMD_OK : cmd_fail("out of memory");
+    for (int i = 0; i < SERVE_DESKS && status == CMD_OK; i++)
+        status = desk_open(&s->desk[i], s->view.loop, &o->run, threads[i]);
     if (status == CMD_OK) status = streams_open(s);
     if (status == CMD_OK && o->schedule) status = schedule_open(s);
     if (status == CMD_OK) status = keep_open(s);
@@ -441,9 +454,11 @@ void serve_close(struct serve *s) {
         a->last = true;
         give(a);
     }
-    desk_close(s->desk);
+    for (int i = 0; i < SERVE_DESKS; i++) desk_close(s->desk[i]);
     http_close(s->http);
     streams_close(s);
     schedule_close(s);
     keep_close(s);
+    pictures_free(s->pictures);
+    s->pictures = NULL;
 }

@@ -17,6 +17,7 @@
 #include "desk.h"
 #include "tools/durable/drive.h"
 #include "http.h"
+#include "pictures.h"
 
 #include <stdio.h>
 
@@ -26,6 +27,14 @@ enum {
     SERVE_KEY = 500,           /* bytes of an id of a run, and of an Idempotency-Key */
     SERVE_WAIT_S = 300,
     SERVE_LINK_S = 7 * 24 * 3600
+};
+
+/* Where the work is done: so a picture that takes long stands before no start and no answer. */
+enum serve_desk {
+    SERVE_FIRST, /* one thread: what changes runs, events, schedules */
+    SERVE_ANSWERS,
+    SERVE_READERS,
+    SERVE_DESKS
 };
 
 struct serve_options {
@@ -54,11 +63,12 @@ struct serve {
     struct drive_view view;
     struct http *http;
     struct auth *auth;
-    struct desk *desk;
+    struct desk *desk[SERVE_DESKS];
     struct schedule *schedule;
     struct keep *keep;
     struct ask *waiting; /* answers that are not there yet */
     struct streams *streams;
+    struct pictures *pictures;
     char secret[AUTH_TOKEN];      /* links are signed with it */
     uint64_t requests, too_large; /* too_large: answers that were */
     int64_t late_since;           /* of the monotonic clock; 0: nothing is late */
@@ -96,8 +106,9 @@ struct endpoint {
     const char *method, *path; /* "v1/runs/?": ? stands for any segment */
     enum auth_scope scope;
     size_t most;                                       /* bytes of the body */
-    void (*work)(struct ask *a, struct desk_tools *t); /* on the desk's thread; or */
+    void (*work)(struct ask *a, struct desk_tools *t); /* on a thread of the desk; or */
     void (*now)(struct ask *a);                        /* on the loop's thread */
+    enum serve_desk desk;
 };
 
 /* Reports an error as problem+json. */
@@ -164,6 +175,9 @@ mwl_status streams_last(mwl_store *s, uint64_t *out);
 bool program_find(struct ask *a, struct desk_tools *t, const char *name, uint8_t id[16]);
 /* The same without a word: MWL_E_NOT_FOUND, or what the store refused. */
 mwl_status program_id(struct desk_tools *t, const char *name, uint8_t id[16]);
+/* Loads a program under the server's limit of memory. MWL_OK, or what the store refused; *out is
+ * given, and NULL if it cannot be loaded. */
+mwl_status program_load(struct desk_tools *t, const uint8_t id[16], mwl_program **out);
 /* Stores a definition or a program under a name. MWL_OK; else `why` has the diagnostics as JSON, or
  * "" and the store has the reason. */
 mwl_status program_put(struct desk_tools *t, const char *name, const char *text, size_t len,

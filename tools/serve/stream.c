@@ -125,7 +125,7 @@ static void on_work(struct desk_job *job, struct desk_tools *t) {
 static void read_more(struct stream *s) {
     if (s->busy || s->all->serve->closing) return;
     s->busy = true;
-    desk_give(s->all->serve->desk, &s->job);
+    desk_give(s->all->serve->desk[SERVE_FIRST], &s->job);
 }
 
 static void drop_pieces(struct stream *s) {
