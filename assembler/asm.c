@@ -233,13 +233,37 @@ static mwl_status run_job(const char *definition, size_t len, const mwl_asm_opti
     return status;
 }
 
+static const mwl__member option_members[] = {
+    MWL__MEMBER(mwl_asm_options, alloc),     MWL__MEMBER(mwl_asm_options, file),
+    MWL__MEMBER(mwl_asm_options, providers), MWL__MEMBER(mwl_asm_options, n_providers),
+    MWL__MEMBER(mwl_asm_options, library),   MWL__MEMBER(mwl_asm_options, functions),
+    MWL__MEMBER(mwl_asm_options, allow),     MWL__MEMBER(mwl_asm_options, deny),
+    MWL__MEMBER(mwl_asm_options, flags),     MWL__MEMBER(mwl_asm_options, format),
+    MWL__MEMBER(mwl_asm_options, colour),    MWL__MEMBER(mwl_asm_options, max_bytes),
+    MWL__MEMBER(mwl_asm_options, max_work),  MWL__MEMBER(mwl_asm_options, max_memory),
+    MWL__MEMBER(mwl_asm_options, guide),
+};
+static const mwl__grown options_struct = MWL__GROWN(mwl_asm_options, option_members);
+
+/* The size of the first version's, which mwl_asm_free writes. */
+#define FIRST_RESULT (offsetof(mwl_asm_result, alloc) + sizeof(mwl_alloc))
+static const mwl__member result_members[] = {
+    MWL__MEMBER(mwl_asm_result, image),       MWL__MEMBER(mwl_asm_result, image_size),
+    MWL__MEMBER(mwl_asm_result, diagnostics), MWL__MEMBER(mwl_asm_result, diagnostics_len),
+    MWL__MEMBER(mwl_asm_result, n_errors),    MWL__MEMBER(mwl_asm_result, n_warnings),
+    MWL__MEMBER(mwl_asm_result, limit),       MWL__MEMBER(mwl_asm_result, alloc),
+};
+static const mwl__grown result_struct = MWL__GROWN(mwl_asm_result, result_members);
+
 mwl_status mwl_assemble_sized(const char *definition, size_t len, const mwl_asm_options *options,
                               size_t options_size, mwl_asm_result *out, size_t out_size) {
     mwl_asm_options known;
     mwl_asm_result result;
+    if (!out || out_size < FIRST_RESULT || mwl__grown_cuts(&result_struct, out_size))
+        return MWL_E_USAGE;
     memset(&result, 0, sizeof result);
     memset(out, 0, out_size);
-    mwl_status st = mwl__grown_read(&known, sizeof known, options, options_size);
+    mwl_status st = mwl__grown_read(&known, &options_struct, options, options_size);
     if (st == MWL_OK) st = run_job(definition, len, &known, NULL, &result);
     memcpy(out, &result, out_size < sizeof result ? out_size : sizeof result);
     return st;
@@ -253,7 +277,7 @@ mwl_status mwl_assemble_for_sized(mwl_vm *vm, const char *definition, size_t len
     mwl__offer offer;
     mwl_error error = {MWL_OK, "", 0};
     memset(&result, 0, sizeof result);
-    mwl_status st = mwl__grown_read(&known, sizeof known, options, options_size);
+    mwl_status st = mwl__grown_read(&known, &options_struct, options, options_size);
     if (st < 0) return st;
     st = mwl__offer_make(vm, known.library, &offer);
     if (st < 0) return st;
@@ -274,5 +298,5 @@ void mwl_asm_free(mwl_asm_result *result) {
     mwl__mem_free(&result->alloc, result->image, result->image_size);
     if (result->diagnostics)
         mwl__mem_free(&result->alloc, result->diagnostics, result->diagnostics_len + 1);
-    memset(result, 0, offsetof(mwl_asm_result, alloc) + sizeof result->alloc);
+    memset(result, 0, FIRST_RESULT);
 }

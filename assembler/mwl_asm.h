@@ -104,7 +104,8 @@ typedef struct mwl_asm_result {
  * parameters. Any thread. Returns:
  *   MWL_OK           There is an image, and perhaps warnings.
  *   MWL_E_REJECTED   The diagnostics contain errors.
- *   MWL_E_USAGE      `allow` or `deny` names an unknown warning, or a function is not valid.
+ *   MWL_E_USAGE      `allow` or `deny` names an unknown warning, or a function is not valid. If
+ *                    out_size ends inside a member, *out is not written.
  *   MWL_E_DUPLICATE  A function has the name, style and number of arguments of another one.
  *   MWL_E_NOMEM      Out of memory.
  *   MWL_E_VERSION    See mwl.h. */

@@ -189,6 +189,7 @@ cross_windows() {
     leave_out test_coro "it forks, to see a stack overflow"
     leave_out test_stack_overflow "there, nothing watches for an overflow"
     leave_out test_small_stack "it gives a thread memory that it has mapped"
+    leave_out test_fork "there, a process cannot be forked"
     leave_out test_fuel_cost "it measures times, which wine's are too far from"
     leave_out test_timely "it measures milliseconds by the thread's processor time, which has steps of 10 ms there"
     export WINEPREFIX="$PWD/build/cross/windows/wine" WINEDEBUG=-all

@@ -70,7 +70,8 @@ MWL_API uint32_t mwl_version_number(void);
  * always means what the version before did. The functions that read them are inline, and pass the
  * size that the host was compiled with to a function whose name ends in _sized. A library that is
  * older than the header accepts such a struct too, unless a member is set that it does not know:
- * MWL_E_VERSION. Programs in other languages call the functions that end in _sized.
+ * MWL_E_VERSION. Programs in other languages call the functions that end in _sized; a size that
+ * ends inside a member is refused with MWL_E_USAGE.
  *
  * Structs that the library lends grow at their end too: mwl_trace_event, and mwl_wait where
  * mwl_run_each_wait() lends it. mwl_run_waits(), which writes a mwl_wait of the host, stops behind
@@ -535,7 +536,8 @@ typedef struct mwl_config {
     /* Wall time at the start of virtual time; 0 means 2026-01-01T00:00:00Z. */
     int64_t virtual_start_ns;
     /* For jitter, and for generated ids under virtual time; a run may have its own (mwl_start). 0
-     * means a fixed seed. In real time generated ids never repeat. */
+     * means a fixed seed. In real time generated ids never repeat, also in processes that fork()
+     * has made of this one; an id that was not read before fork() may differ in them. */
     uint64_t seed;
     /* A secret for the hashes of tables, so that a sender of data cannot choose keys that collide.
      * 0 means one secret for the process, made by the generator of the system. Set it if runs must
@@ -580,14 +582,15 @@ static inline mwl_config mwl_config_default(void) {
 }
 /* Creates a VM; *out is given. config is copied; NULL means the default. The VM has CEL's standard
  * functions and no provider: see mwl_std_register() in mwl_std.h and mwl_vm_provide() in
- * mwl_provider.h. Returns MWL_OK, MWL_E_NOMEM or MWL_E_VERSION. */
+ * mwl_provider.h. Returns MWL_OK, MWL_E_NOMEM, MWL_E_VERSION or MWL_E_USAGE. */
 MWL_API mwl_status mwl_vm_new_sized(const mwl_config *config, size_t size, mwl_vm **out);
 static inline mwl_status mwl_vm_new(const mwl_config *config, mwl_vm **out) {
     return mwl_vm_new_sized(config, sizeof(mwl_config), out);
 }
 /* Frees a VM. Runs that still exist are aborted and freed. Drop all values of its heap first. The
- * caller's references to programs remain the caller's. Must not be called from a callback. NULL is
- * ignored. */
+ * caller's references to programs remain the caller's. Must not be called from a callback, nor
+ * while another thread pumps: it does nothing there, and the VM must be freed later. A VM whose
+ * callback was left by longjmp() is never freed. NULL is ignored. */
 MWL_API void mwl_vm_free(mwl_vm *vm);
 /* Returns the heap in which values for this VM are made. Lent by the VM. */
 MWL_API mwl_heap *mwl_vm_heap(mwl_vm *vm);
@@ -817,7 +820,8 @@ typedef struct mwl_where {
     /* Of a Gather: how many dispatches there are, have a Result, and are in flight. */
     uint32_t total, done, active;
 } mwl_where;
-/* Writes where a run is. Returns false, and all zero, if the run is over. Must not be called from a
+/* Writes where a run is. Returns false, and all zero, if the run is over. (If size ends inside a
+ * member, it returns false and writes nothing.) Must not be called from a
  * callback of the same run. */
 MWL_API bool mwl_run_where_sized(const mwl_run *run, mwl_where *out, size_t size);
 static inline bool mwl_run_where(const mwl_run *run, mwl_where *out) {

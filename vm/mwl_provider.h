@@ -242,7 +242,8 @@ MWL_API uint32_t mwl_call_attempt(mwl_call *call);
 /* Settles with a success. */
 MWL_API mwl_status mwl_call_succeed(mwl_call *call, mwl_value take_value);
 /* Settles with a failure. type NULL means "error". message may be NULL; bytes that are not UTF-8
- * become U+FFFD in it. details may be absent. */
+ * become U+FFFD in it. details may be absent. If code is NULL it returns MWL_E_USAGE, and the call
+ * is not settled. */
 MWL_API mwl_status mwl_call_fail(mwl_call *call, const char *type, const char *code,
                                  const char *message, mwl_value take_details);
 /* The same with a message that is formatted as by printf(), the type "error" and no details. */
@@ -591,7 +592,7 @@ MWL_API bool mwl_matcher_matches(mwl_value prepared, mwl_value failure);
  *   MWL_E_DUPLICATE  The VM has a provider with this URI, and the new one does not replace it.
  *   MWL_E_VERSION    See mwl.h.
  *   MWL_E_UNSUPPORTED  A blocking provider, in a build without MWL_STACKS.
- *   MWL_E_USAGE      The URI, the document, or `start` and `blocking` are missing.
+ *   MWL_E_USAGE      The URI, the document, or `start` and `blocking` are missing; or see mwl.h.
  *   MWL_E_NOMEM
  * error->message names the provider and the place in its document. */
 MWL_API mwl_status mwl_vm_provide_sized(mwl_vm *vm, const mwl_call_provider *providers, size_t size,

@@ -352,10 +352,33 @@ void mwl__offer_say(mwl_vm *vm, const char *text) {
 
 const char *mwl_vm_diagnostics(const mwl_vm *vm) { return vm->diagnostics ? vm->diagnostics : ""; }
 
-static mwl_status refuse_newer(mwl_error *error) {
+static const mwl__member call_members[] = {
+    MWL__MEMBER(mwl_call_provider, uri),      MWL__MEMBER(mwl_call_provider, document),
+    MWL__MEMBER(mwl_call_provider, start),    MWL__MEMBER(mwl_call_provider, wake),
+    MWL__MEMBER(mwl_call_provider, cancel),   MWL__MEMBER(mwl_call_provider, blocking),
+    MWL__MEMBER(mwl_call_provider, deferred), MWL__MEMBER(mwl_call_provider, flags),
+    MWL__MEMBER(mwl_call_provider, restore),  MWL__MEMBER(mwl_call_provider, replaces),
+    MWL__MEMBER(mwl_call_provider, now),
+};
+static const mwl__grown call_struct = MWL__GROWN(mwl_call_provider, call_members);
+
+static const mwl__member middleware_members[] = {
+    MWL__MEMBER(mwl_middleware, uri),      MWL__MEMBER(mwl_middleware, document),
+    MWL__MEMBER(mwl_middleware, flags),    MWL__MEMBER(mwl_middleware, run_count),
+    MWL__MEMBER(mwl_middleware, deadline), MWL__MEMBER(mwl_middleware, entry),
+    MWL__MEMBER(mwl_middleware, success),  MWL__MEMBER(mwl_middleware, failure),
+    MWL__MEMBER(mwl_middleware, always),   MWL__MEMBER(mwl_middleware, elapsed),
+    MWL__MEMBER(mwl_middleware, left),     MWL__MEMBER(mwl_middleware, prepare),
+    MWL__MEMBER(mwl_middleware, deferred), MWL__MEMBER(mwl_middleware, restore),
+    MWL__MEMBER(mwl_middleware, replaces),
+};
+static const mwl__grown middleware_struct = MWL__GROWN(mwl_middleware, middleware_members);
+
+static mwl_status refuse_struct(mwl_status st, mwl_error *error) {
     if (error)
-        *error = (mwl_error){MWL_E_VERSION, "a provider has a member that is not known here", 0};
-    return MWL_E_VERSION;
+        *error = (mwl_error){
+            st, mwl__grown_why(st, "a provider has a member that is not known here"), 0};
+    return st;
 }
 
 mwl_status mwl_vm_provide_sized(mwl_vm *vm, const mwl_call_provider *providers, size_t size,
@@ -363,8 +386,8 @@ mwl_status mwl_vm_provide_sized(mwl_vm *vm, const mwl_call_provider *providers, 
     mwl_status st = MWL_OK;
     for (size_t i = 0; st >= 0 && i < n; i++) {
         mwl_call_provider p;
-        st = mwl__grown_read(&p, sizeof p, mwl__grown_at(providers, size, i), size);
-        st = st < 0 ? refuse_newer(error) : provide(vm, &p, NULL, user, false, error);
+        st = mwl__grown_read(&p, &call_struct, mwl__grown_at(providers, size, i), size);
+        st = st < 0 ? refuse_struct(st, error) : provide(vm, &p, NULL, user, false, error);
     }
     return st;
 }
@@ -374,8 +397,8 @@ mwl_status mwl_vm_provide_middleware_sized(mwl_vm *vm, const mwl_middleware *mid
     mwl_status st = MWL_OK;
     for (size_t i = 0; st >= 0 && i < n; i++) {
         mwl_middleware m;
-        st = mwl__grown_read(&m, sizeof m, mwl__grown_at(middleware, size, i), size);
-        st = st < 0 ? refuse_newer(error) : provide(vm, NULL, &m, user, false, error);
+        st = mwl__grown_read(&m, &middleware_struct, mwl__grown_at(middleware, size, i), size);
+        st = st < 0 ? refuse_struct(st, error) : provide(vm, NULL, &m, user, false, error);
     }
     return st;
 }

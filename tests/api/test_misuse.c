@@ -7,6 +7,8 @@
 #include "told.h"
 
 #include <pthread.h>
+#include <setjmp.h>
+#include <unistd.h>
 
 #define URI STYLES_URI("wrong")
 #define ONE                                                                                        \
@@ -97,6 +99,17 @@ static void pumps_inside(mwl_call *call, void *user) {
 UTEST(misuse, pumping_from_a_callback) {
     expect_told(utest_result, pumps_inside, NULL, MWL_E_USAGE,
                 "mwl_vm_pump: from inside a callback");
+}
+
+static void fails_without_a_code(mwl_call *call, void *user) {
+    host *h = user;
+    h->status =
+        mwl_call_fail(call, NULL, NULL, "why", mwl_string(mwl_call_heap(call), "dropped", 7));
+    if (mwl_call_failf(call, NULL, "%d", 1) != MWL_E_USAGE) h->status = MWL_OK;
+    mwl_call_succeed(call, mwl_null());
+}
+UTEST(misuse, failing_without_a_code) {
+    expect_told(utest_result, fails_without_a_code, NULL, MWL_E_USAGE, "code is NULL");
 }
 
 static void keeps(mwl_call *call, void *user) { ((host *)user)->call = call; }
@@ -220,6 +233,147 @@ UTEST(misuse, wrong_states_have_a_status) {
     mwl_run_cancel(h.f.run, "too late");
     EXPECT_EQ((int)mwl_run_get_state(h.f.run), (int)MWL_RUN_ABORTED);
     flow_close(&h.f);
+}
+
+/* ---- freeing the VM while it is at work ------------------------------------------------------ */
+
+/* Where the VM is freed. */
+typedef enum place { START, WAKE, BLOCKING, CANCEL, DONE, LISTENER, PREPARE, LEFT, NOWHERE } place;
+#define MW_URI "mwl:provider.middleware/acme/within/v1"
+#define MW_DOC                                                                                     \
+    "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\",\"uri\":\"" MW_URI                 \
+    "\",\"codePrefix\":\"Within\",\"description\":\"A test.\","                                    \
+    "\"attachment\":[\"step\"],\"phases\":{\"onEntry\":{\"action\":{\"kind\":\"control\","         \
+    "\"description\":\"A test.\"},\"parameters\":{\"type\":\"object\"}}},"                         \
+    "\"failureCatalog\":{\"closed\":[],\"open\":[]}}"
+
+typedef struct freer {
+    flow f;
+    place place;
+    int freed; /* how often the VM was freed there */
+} freer;
+
+static void free_at(freer *h, place here) {
+    if (h->place != here) return;
+    mwl_vm_free(h->f.vm);
+    h->freed++;
+}
+static void freer_start(mwl_call *call, void *user) {
+    free_at(user, START);
+    if (((freer *)user)->place == CANCEL || ((freer *)user)->place == LEFT) return; /* it waits */
+    mwl_call_wake_after(call, 1);
+}
+static void freer_wake(mwl_call *call, void *user) {
+    free_at(user, WAKE);
+    mwl_call_succeed(call, mwl_null());
+}
+static void freer_cancel(mwl_call *call, void *user) {
+    free_at(user, CANCEL);
+    mwl_call_succeed(call, mwl_null());
+}
+static void freer_blocking(mwl_call *call, void *user) {
+    free_at(user, BLOCKING);
+    mwl_call_succeed(call, mwl_null());
+}
+static void freer_done(void *ctx, mwl_run *run) {
+    (void)run;
+    free_at(ctx, DONE);
+}
+static void freer_hears(void *ctx, const mwl_trace_event *event) {
+    if (event->kind == MWL_TRACE_RUN_STARTED) free_at(ctx, LISTENER);
+}
+static mwl_value freer_prepare(mwl_heap *heap, mwl_value arguments, void *user) {
+    (void)heap, (void)arguments;
+    free_at(user, PREPARE);
+    return mwl_null();
+}
+static void freer_entry(mwl_phase *phase, void *user) {
+    (void)user;
+    (void)mwl_phase_set_state(phase, mwl_bool(true));
+}
+static void freer_left(mwl_value state, void *user) {
+    (void)state;
+    free_at(user, LEFT);
+}
+
+/* The VM is freed at a place, once by wrong use and at last rightly. */
+static void free_wrongly(void *ctx) {
+    freer *h = ctx;
+    const mwl_call_provider p = {.uri = URI,
+                                 .document = STYLES_DOC("wrong"),
+                                 .start = h->place == BLOCKING ? NULL : freer_start,
+                                 .wake = h->place == BLOCKING ? NULL : freer_wake,
+                                 .cancel = h->place == BLOCKING ? NULL : freer_cancel,
+                                 .blocking = h->place == BLOCKING ? freer_blocking : NULL};
+    const mwl_middleware m = {.uri = MW_URI,
+                              .document = MW_DOC,
+                              .entry = freer_entry,
+                              .prepare = freer_prepare,
+                              .left = freer_left};
+    char *definition = flow_quoted(
+        FLOW("'a':{'action':'Call','middleware':[{'provider':'" MW_URI "','onEntry':{'with':{}}}],"
+             "'call':{'provider':'" URI "'},'next':'z'},'z':{'action':'Return'}"));
+    const mwl_start start = {.done = freer_done, .done_ctx = h};
+    if (mwl_vm_provide(h->f.vm, &p, 1, h, NULL) == MWL_OK &&
+        mwl_vm_provide_middleware(h->f.vm, &m, 1, h, NULL) == MWL_OK &&
+        mwl_assemble_for(h->f.vm, definition, strlen(definition), NULL, &h->f.program) == MWL_OK) {
+        mwl_vm_trace(h->f.vm, freer_hears, h);
+        if (mwl_run_start(h->f.vm, h->f.program, &start, &h->f.run, NULL) == MWL_OK)
+            mwl_vm_pump(h->f.vm, MWL_NO_BUDGET);
+        if (h->place == CANCEL) mwl_run_cancel(h->f.run, NULL); /* not in a pump */
+        if (h->place == LEFT) mwl_run_abort(h->f.run);
+    }
+    free(definition);
+}
+
+UTEST(misuse, a_vm_is_not_freed_while_it_is_at_work) {
+    for (int at = START; at <= LEFT; at++) {
+        freer h;
+        memset(&h, 0, sizeof h);
+        ASSERT_TRUE(flow_vm(&h.f, 1));
+        h.place = (place)at;
+#ifdef NDEBUG
+        free_wrongly(&h);
+        if (at == CANCEL) mwl_vm_pump(h.f.vm, MWL_NO_BUDGET);
+        EXPECT_EQ(h.freed, 1); /* it came back, and the run went on */
+        if (at != LEFT) EXPECT_EQ((int)mwl_run_get_state(h.f.run), (int)MWL_RUN_DONE);
+#else
+        char text[512];
+        if (TOLD_HERE && !told(free_wrongly, &h, text, sizeof text)) EXPECT_EQ(at, -1);
+        if (TOLD_HERE) EXPECT_TRUE(strstr(text, "mwl_vm_free: from inside a callback") != NULL);
+#endif
+        h.place = NOWHERE;
+        flow_close(&h.f);
+    }
+}
+
+static jmp_buf out_of_the_callback;
+static void jumps(mwl_call *call, void *user) {
+    (void)call, (void)user;
+    longjmp(out_of_the_callback, 1);
+}
+/* In a child: the VM cannot be freed, and its memory would be reported as a leak. */
+static void free_after_a_jump(void *ctx) {
+    host *h = ctx;
+    if (!open_host(h, jumps)) _exit(2);
+    if (setjmp(out_of_the_callback) == 0) mwl_vm_pump(h->f.vm, MWL_NO_BUDGET);
+    mwl_run_free(h->f.run); /* which waits for the end of the callback */
+    mwl_vm_free(h->f.vm);
+    fputs("came back", stderr);
+    _exit(0);
+}
+UTEST(misuse, freeing_comes_back_after_a_jump_out_of_a_callback) {
+    host h;
+    char text[512];
+    if (!TOLD_HERE) UTEST_SKIP("nothing can be stopped here but the test itself");
+    bool stopped = told(free_after_a_jump, &h, text, sizeof text);
+#ifdef NDEBUG
+    EXPECT_FALSE(stopped);
+    EXPECT_STREQ(text, "came back");
+#else
+    EXPECT_TRUE(stopped);
+    EXPECT_TRUE(strstr(text, "mwl_vm_free: from inside a callback") != NULL);
+#endif
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */

@@ -38,10 +38,10 @@ set(MWL_TEST_OF_test_scripted tools/host/answers.c tools/host/answers_read.c too
 
 file(GLOB MWL_TEST_SOURCES CONFIGURE_DEPENDS tests/unit/test_*.c tests/api/test_*.c)
 if(EMSCRIPTEN) # there are no threads, no stacks and no signals; tools/cross.sh says so too
-  list(FILTER MWL_TEST_SOURCES EXCLUDE REGEX "/test_(small_stack|coro|stack_overflow)\\.c$")
+  list(FILTER MWL_TEST_SOURCES EXCLUDE REGEX "/test_(small_stack|coro|stack_overflow|fork)\\.c$")
 endif()
 if(WIN32) # processes that fork, memory that is mapped: tools/cross.sh says which, and why
-  list(FILTER MWL_TEST_SOURCES EXCLUDE REGEX "/test_(coro|small_stack|stack_overflow)\\.c$")
+  list(FILTER MWL_TEST_SOURCES EXCLUDE REGEX "/test_(coro|small_stack|stack_overflow|fork)\\.c$")
 endif()
 foreach(source ${MWL_TEST_SOURCES})
   get_filename_component(test ${source} NAME_WE)

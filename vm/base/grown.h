@@ -8,18 +8,34 @@
 
 #include "mwl.h"
 
-#include <string.h>
+/* A member of such a struct, as its place. */
+typedef struct mwl__member {
+    uint16_t from, to;
+} mwl__member;
+#define MWL__MEMBER(type, name)                                                                    \
+    { offsetof(type, name), offsetof(type, name) + sizeof(((type *)0)->name) }
+/* The members of one struct: a host's struct never ends inside one of them. */
+typedef struct mwl__grown {
+    size_t size; /* of the struct */
+    const mwl__member *members;
+    size_t n;
+} mwl__grown;
+#define MWL__GROWN(type, list)                                                                     \
+    { sizeof(type), list, sizeof(list) / sizeof *(list) }
 
-/* Copies a struct of `size` bytes to one of `room` bytes. `from` NULL means all zero. Returns
- * MWL_OK, or MWL_E_VERSION if a member is set that this library does not have. */
-static inline mwl_status mwl__grown_read(void *to, size_t room, const void *from, size_t size) {
-    const unsigned char *bytes = from;
-    memset(to, 0, room);
-    if (!from) return MWL_OK;
-    for (size_t i = room; i < size; i++)
-        if (bytes[i]) return MWL_E_VERSION;
-    memcpy(to, from, size < room ? size : room);
-    return MWL_OK;
+#define MWL__CUT "the size of a struct ends inside a member"
+
+/* Returns whether a struct of `size` bytes ends inside a member. */
+bool mwl__grown_cuts(const mwl__grown *g, size_t size);
+
+/* Copies a struct of `size` bytes to one of this library. `from` NULL means all zero. Returns
+ * MWL_OK, MWL_E_VERSION if a member is set that this library does not have, or MWL_E_USAGE if it
+ * ends inside a member. */
+mwl_status mwl__grown_read(void *to, const mwl__grown *g, const void *from, size_t size);
+
+/* Returns the message for a status of mwl__grown_read; `unknown` is that of MWL_E_VERSION. */
+static inline const char *mwl__grown_why(mwl_status st, const char *unknown) {
+    return st == MWL_E_USAGE ? MWL__CUT : unknown;
 }
 
 /* Returns element i of an array of structs of `size` bytes. */

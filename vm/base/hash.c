@@ -28,12 +28,16 @@ static uint64_t guessable(void) {
     return mwl__hash((uint64_t)(uintptr_t)&parts, parts, sizeof parts);
 }
 
+uint64_t mwl__hash_fresh(void) {
+    uint64_t fresh = 0;
+    if (!entropy(&fresh)) fresh = guessable();
+    return fresh ? fresh : 1;
+}
+
 _Atomic uint64_t mwl__hash_secret_known;
 
 uint64_t mwl__hash_secret_make(void) {
-    uint64_t fresh = 0, known = 0;
-    if (!entropy(&fresh)) fresh = guessable();
-    if (fresh == 0) fresh = 1;
+    uint64_t fresh = mwl__hash_fresh(), known = 0;
     /* If several threads come at the same time, the first one decides; the others get its secret in
      * `known`. */
     return atomic_compare_exchange_strong(&mwl__hash_secret_known, &known, fresh) ? fresh : known;

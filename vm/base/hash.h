@@ -29,6 +29,9 @@ static inline uint64_t mwl__hash_secret(void) {
     return known ? known : mwl__hash_secret_make();
 }
 
+/* Returns another secret of the same kind at each call, never 0. Any thread. */
+uint64_t mwl__hash_fresh(void);
+
 /* Returns the hash of bytes. Without the secret, all 64 bits look random. 64 bits of secret are
  * enough, because a guess can only be tested by measuring the time of a running process. */
 uint64_t mwl__hash(uint64_t secret, const void *data, size_t len);

@@ -601,6 +601,11 @@ mwl_status mwl_call_succeed(mwl_call *c, mwl_value take_value) {
 mwl_status mwl_call_fail(mwl_call *c, const char *type, const char *code, const char *message,
                          mwl_value take_details) {
     check_caller(c);
+    mwl__usage(code, "mwl_call_fail: code is NULL");
+    if (!code) {
+        mwl__drop(&c->vm->heap, take_details);
+        return MWL_E_USAGE;
+    }
     if (is_unused(c)) return settle_unused(c, take_details);
     bool refused = false;
     return settle(

@@ -151,8 +151,11 @@ static void fill_entry(mwl_vm *vm, const mwl__link *l, mwl__entry_link *e) {
                      ? mwl__linked_repeats(l->linked, e->rec->success_pc, m->count_name)
                      : 0;
     drop_prepared(&vm->heap, e);
-    if (m->middleware.prepare && e->with_ok[MWL_ON_ENTRY])
-        e->prepared = mwl__own(m->middleware.prepare(&vm->heap, e->with[MWL_ON_ENTRY], m->user));
+    if (!m->middleware.prepare || !e->with_ok[MWL_ON_ENTRY]) return;
+    const bool calling = vm->calling;
+    vm->calling = true;
+    e->prepared = mwl__own(m->middleware.prepare(&vm->heap, e->with[MWL_ON_ENTRY], m->user));
+    vm->calling = calling;
 }
 
 static mwl_status link_entries(mwl_vm *vm, mwl__link *l) {

@@ -51,7 +51,7 @@ const mwl_limits *mwl__run_own_new(mwl_vm *vm, const mwl_start *start) {
 mwl_value mwl__run_id(mwl_run *run) {
     mwl_vm *vm = run->link->vm;
     if (mwl_value_kind(run->id) == MWL_KIND_STRING) return run->id;
-    uint64_t number = mwl_as_uint(run->id), mix = vm->id_seed + number;
+    uint64_t number = mwl_as_uint(run->id), mix = mwl__vm_id_seed(vm) + number;
     char id[48];
     int n = snprintf(id, sizeof id, "run-%016llx-%llu", (unsigned long long)mwl__random(&mix),
                      (unsigned long long)number);
@@ -233,18 +233,28 @@ MWL__INLINE mwl_status start_one(mwl__link *link, mwl_vm *vm, const mwl_start *s
     return MWL_OK;
 }
 
+static const mwl__member start_members[] = {
+    MWL__MEMBER(mwl_start, id),        MWL__MEMBER(mwl_start, input),
+    MWL__MEMBER(mwl_start, arguments), MWL__MEMBER(mwl_start, seed),
+    MWL__MEMBER(mwl_start, limits),    MWL__MEMBER(mwl_start, done),
+    MWL__MEMBER(mwl_start, done_ctx),
+};
+static const mwl__grown start_struct = MWL__GROWN(mwl_start, start_members);
+
 /* Reads what a host says about a start. If the host is of another version, *start becomes a copy in
  * *own. */
 static inline mwl_status read_start(mwl_start *own, const mwl_start **start, size_t size,
                                     mwl_error *error) {
     mwl_status st = MWL_OK;
     if (!*start || size != sizeof *own) {
-        st = mwl__grown_read(own, sizeof *own, *start, size);
+        st = mwl__grown_read(own, &start_struct, *start, size);
         *start = own;
     }
-    if (st < 0 || ((*start)->limits && mwl__run_limits_unknown((*start)->limits)))
-        return set_error(error, MWL_E_VERSION, "mwl_start has a member that is not known here");
-    return MWL_OK;
+    if (st == MWL_OK && (*start)->limits && mwl__run_limits_unknown((*start)->limits))
+        st = MWL_E_VERSION;
+    if (st == MWL_OK) return st;
+    return set_error(error, st,
+                     mwl__grown_why(st, "mwl_start has a member that is not known here"));
 }
 
 mwl_status mwl_run_start_sized(mwl_vm *vm, mwl_program *program, const mwl_start *start,

@@ -57,6 +57,10 @@ static inline mwl__run_own *mwl__run_own_of(const mwl_run *run, const mwl_vm *vm
 }
 mwl__aside *mwl__run_aside(mwl_run *run); /* made on first use; NULL: out of memory */
 mwl_value mwl__run_id(mwl_run *run);      /* lent; absent: out of memory */
+/* vm.c: returns what generated ids are made from. DECISIONS.md 16: a generated id repeats only
+ * under virtual time. In real time the same one for two runs would give them the same idempotency
+ * keys, whatever the seed is. So there is a new one after a fork. */
+uint64_t mwl__vm_id_seed(mwl_vm *vm);
 /* Its root frame has completed. */
 void mwl__run_done(mwl_run *run, mwl_vm *vm, mwl__result *take);
 void mwl__run_overdue(mwl_run *run);               /* its cleanup took too long: abort */

@@ -444,7 +444,8 @@ struct mwl_vm {
     mwl__run_links *round_new;           /* the last new one of this round; NULL: no more of it */
     int64_t round_ns;                    /* when the round began */
     mwl_instant now; /* the reading of this turn; under virtual time, the time */
-    uint64_t rng, next_run, id_seed;
+    uint64_t rng, next_run;
+    uint64_t id_seed, id_process; /* see mwl__vm_id_seed */
     void (*listen)(void *ctx, const mwl_trace_event *event);
     void *listen_ctx;
     struct mwl__grave *graves; /* dead values of runs, freed in steps */
@@ -458,6 +459,7 @@ struct mwl_vm {
     struct mwl__coro_pool *stacks; /* made with the first blocking call */
     _Atomic uintptr_t thread;      /* that used it last; see mwl__vm_here */
     bool pumping;                  /* inside mwl_vm_pump */
+    bool calling;                  /* inside a callback that belongs to no run, or mwl_vm_free */
     bool stale;                    /* time has gone on since `now` was read */
     uint32_t n_reads;              /* of the clock */
     int64_t fuel_left;             /* of this pump's budget */

@@ -6,6 +6,7 @@
  * bounds fire, and time moves, only when nothing is ready. */
 #include "vm/base/grown.h"
 #include "vm/base/hash.h"
+#include "vm/base/process.h"
 
 #include "vm/base/usage.h"
 #include "vm/cel/cel_lib.h"
@@ -26,6 +27,7 @@
 #include "vm/machine/trace.h"
 #include "vm/native/coro.h"
 
+#define DEFAULT_SEED 0x9e3779b97f4a7c15u
 #define VIRTUAL_START_NS 1767225600000000000ll /* 2026-01-01T00:00:00Z */
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -45,11 +47,16 @@ static void fill_config(mwl_config *c) {
     if (!l->cleanup_ns) l->cleanup_ns = MWL_CLEANUP_NS;
 }
 
-/* DECISIONS.md 16: a generated id repeats only under virtual time. In real time the same one for
- * two runs would give them the same idempotency keys, whatever the seed is. */
-static uint64_t unique_seed(int64_t wall_ns) {
-    static _Atomic uint64_t n_vms;
-    return mwl__hash_word(mwl__hash_secret(), (uint64_t)wall_ns, atomic_fetch_add(&n_vms, 1));
+uint64_t mwl__vm_id_seed(mwl_vm *vm) {
+    static _Atomic uint64_t n_seeds;
+    if (vm->config.virtual_time) return vm->config.seed ? vm->config.seed : DEFAULT_SEED;
+    const uint64_t process = mwl__process();
+    if (vm->id_process != process) {
+        vm->id_process = process;
+        vm->id_seed =
+            mwl__hash_word(process, (uint64_t)vm->now.wall_ns, atomic_fetch_add(&n_seeds, 1));
+    }
+    return vm->id_seed;
 }
 
 static void put_zone(void *to, const void *bytes, size_t n) { mwl__buf_put(to, bytes, n); }
@@ -59,10 +66,23 @@ static mwl_status read_zone(void *ctx, const char *name, mwl__buf *out) {
     return c->zone(c->zone_ctx, name, put_zone, out);
 }
 
+static const mwl__member config_members[] = {
+    MWL__MEMBER(mwl_config, alloc),        MWL__MEMBER(mwl_config, clock),
+    MWL__MEMBER(mwl_config, virtual_time), MWL__MEMBER(mwl_config, virtual_start_ns),
+    MWL__MEMBER(mwl_config, seed),         MWL__MEMBER(mwl_config, hash_secret),
+    MWL__MEMBER(mwl_config, limits),       MWL__MEMBER(mwl_config, slice),
+    MWL__MEMBER(mwl_config, stack_bytes),  MWL__MEMBER(mwl_config, wake),
+    MWL__MEMBER(mwl_config, wake_ctx),     MWL__MEMBER(mwl_config, post_alloc),
+    MWL__MEMBER(mwl_config, hold),         MWL__MEMBER(mwl_config, zone),
+    MWL__MEMBER(mwl_config, zone_ctx),
+};
+static const mwl__grown config_struct = MWL__GROWN(mwl_config, config_members);
+
 mwl_status mwl_vm_new_sized(const mwl_config *config, size_t size, mwl_vm **out) {
     mwl_config c;
-    if (mwl__grown_read(&c, sizeof c, config, size) < 0 || mwl__run_limits_unknown(&c.limits))
-        return MWL_E_VERSION;
+    mwl_status st = mwl__grown_read(&c, &config_struct, config, size);
+    if (st == MWL_OK && mwl__run_limits_unknown(&c.limits)) st = MWL_E_VERSION;
+    if (st < 0 || !out) return st < 0 ? st : MWL_E_USAGE;
     fill_config(&c);
     mwl_vm *vm = mwl__mem_zero(&c.alloc, 1, sizeof *vm);
     if (!vm) return MWL_E_NOMEM;
@@ -72,12 +92,12 @@ mwl_status mwl_vm_new_sized(const mwl_config *config, size_t size, mwl_vm **out)
     mwl__over_open(vm);
     vm->now.wall_ns = c.virtual_start_ns ? c.virtual_start_ns : VIRTUAL_START_NS;
     mwl__clock_read(vm);
-    vm->rng = c.seed ? c.seed : 0x9e3779b97f4a7c15u;
-    vm->id_seed = c.virtual_time ? vm->rng : unique_seed(vm->now.wall_ns);
+    vm->rng = c.seed ? c.seed : DEFAULT_SEED;
+    (void)mwl__vm_id_seed(vm);
     mwl__timers_init(&vm->timers, c.alloc, sizeof(mwl_run) + offsetof(mwl__frame, timer));
     mwl__zones_init(&vm->zones, c.alloc, c.zone ? read_zone : NULL, vm);
     mwl__functions_init(&vm->functions, &c.alloc);
-    mwl_status st = mwl__heap_init(&vm->heap, &c.alloc);
+    st = mwl__heap_init(&vm->heap, &c.alloc);
     if (st == MWL_OK) st = mwl__mail_open(vm);
     if (c.hash_secret) vm->heap.secret = c.hash_secret;
     if (st == MWL_OK) st = mwl__heap_share(&vm->heap);
@@ -103,11 +123,23 @@ mwl_status mwl_vm_new_sized(const mwl_config *config, size_t size, mwl_vm **out)
     return MWL_OK;
 }
 
+/* Is the VM at work below this call, or on another thread? It stays so for ever if a callback was
+ * left by longjmp(). */
+static bool is_busy(const mwl_vm *vm) {
+    if (vm->pumping || vm->calling) return true;
+    for (const mwl_run *run = NULL; (run = mwl_vm_runs(vm, run));)
+        if (run->busy) return true;
+    return false;
+}
+
 void mwl_vm_free(mwl_vm *vm) {
     if (!vm) return;
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_vm_free: the VM was freed before");
-    mwl__usage(!vm->pumping,
+    const bool busy = is_busy(vm);
+    mwl__usage(!busy,
                "mwl_vm_free: from inside a callback of the VM, or while another thread pumps it");
+    if (busy) return; /* its caller would continue with memory that is freed */
+    vm->calling = true;
     mwl__over_close(vm);
     while (vm->executions) mwl__execution_free(vm->executions);
     while (vm->held) mwl__execution_free(vm->held);

@@ -1,6 +1,7 @@
 /* where.c: where a run is and what it waits for, for hosts that look in: overlays, tools, reloads.
  *
  * Owns: mwl_where. It reads the records and changes nothing. */
+#include "vm/base/grown.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/run.h"
 #include "vm/machine/timer.h"
@@ -46,8 +47,20 @@ static void put_entries(const mwl__frame *f, mwl_where *w) {
     if (e) w->runs = e->runs;
 }
 
+static const mwl__member where_members[] = {
+    MWL__MEMBER(mwl_where, flow),     MWL__MEMBER(mwl_where, step),
+    MWL__MEMBER(mwl_where, line),     MWL__MEMBER(mwl_where, column),
+    MWL__MEMBER(mwl_where, depth),    MWL__MEMBER(mwl_where, waiting),
+    MWL__MEMBER(mwl_where, phase),    MWL__MEMBER(mwl_where, provider),
+    MWL__MEMBER(mwl_where, until_ns), MWL__MEMBER(mwl_where, bound_ns),
+    MWL__MEMBER(mwl_where, runs),     MWL__MEMBER(mwl_where, total),
+    MWL__MEMBER(mwl_where, done),     MWL__MEMBER(mwl_where, active),
+};
+static const mwl__grown where_struct = MWL__GROWN(mwl_where, where_members);
+
 bool mwl_run_where_sized(const mwl_run *run, mwl_where *out, size_t size) {
     mwl_where w;
+    if (!out || mwl__grown_cuts(&where_struct, size)) return false;
     memset(&w, 0, sizeof w);
     memset(out, 0, size);
     const mwl__frame *f = root_of(run);

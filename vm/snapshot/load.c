@@ -176,6 +176,12 @@ mwl_status mwl__run_load(mwl_vm *vm, const void *bytes, size_t size, const mwl_l
     return st;
 }
 
+static const mwl__member load_members[] = {
+    MWL__MEMBER(mwl_load, program), MWL__MEMBER(mwl_load, lookup),    MWL__MEMBER(mwl_load, ctx),
+    MWL__MEMBER(mwl_load, flags),   MWL__MEMBER(mwl_load, max_bytes), MWL__MEMBER(mwl_load, limits),
+};
+static const mwl__grown load_struct = MWL__GROWN(mwl_load, load_members);
+
 mwl_status mwl_run_load_sized(mwl_vm *vm, const void *bytes, size_t size, const mwl_load *how,
                               size_t how_size, mwl_run **out, mwl_error *error) {
     mwl_load known;
@@ -183,8 +189,10 @@ mwl_status mwl_run_load_sized(mwl_vm *vm, const void *bytes, size_t size, const 
         return refuse(error, MWL_E_USAGE, "vm, bytes, how and out are needed", 0);
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_run_load: the VM was freed");
     if (vm->pumping) return refuse(error, MWL_E_STATE, "a run cannot be loaded in a callback", 0);
-    if (mwl__grown_read(&known, sizeof known, how, how_size) < 0)
-        return refuse(error, MWL_E_VERSION, "mwl_load has a member that is not known here", 0);
+    mwl_status st = mwl__grown_read(&known, &load_struct, how, how_size);
+    if (st < 0)
+        return refuse(error, st, mwl__grown_why(st, "mwl_load has a member that is not known here"),
+                      0);
     mwl__vm_here(vm);
     return mwl__run_load(vm, bytes, size, &known, false, out, error);
 }
