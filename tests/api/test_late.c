@@ -135,8 +135,11 @@ UTEST(late, the_same_as_in_time) {
     static const struct {
         const char *definition, *chain;
     } rows[] = {
-        /* forward work that ends too late is not accepted, whether it succeeds or fails; directly
-         * around a call it is */
+        /* forward work that ends too late is not accepted, whether it succeeds or fails, and
+         * whether or not the bound is directly around the call */
+        {STEP(BOUND, "'slow'"), "t:Exceeded"},
+        {STEP(BOUND, "'slow bad'"), "t:Exceeded"},
+        {STEP(BOUND "," BOUND, "'slow'"), "t:Exceeded"},
         {STEP(BOUND "," CLEANUP("good"), "'slow'"), "t:Exceeded"},
         {STEP(BOUND "," CLEANUP("good"), "'slow bad'"), "t:Exceeded"},
         {STEP(BOUND ",{'provider':" SLOW "}", "'good'"), "t:Exceeded"},
@@ -146,7 +149,10 @@ UTEST(late, the_same_as_in_time) {
         {STEP(BOUND "," BOUND "," CLEANUP("slow"), "'bad'"), "t:Exceeded e:bad"},
         {SUBFLOW(CLEANUP("slow"), "'bad'"), "t:Exceeded e:bad"},
         {SUBFLOW(CLEANUP("good"), "'slow bad'"), "t:Exceeded"},
+        {SUBFLOW("", "'slow bad'"), "t:Exceeded"},
+        /* what ends in time is */
         {STEP(BOUND, "'good'"), "s:ok"},
+        {STEP(BOUND, "'bad'"), "e:bad"},
         /* it elapses during a cleanup that fails: the failure stays at the head */
         {STEP(BOUND "," CLEANUP("slow bad"), "'good'"), "e:slow bad c:Cancelled t:Exceeded"},
         {STEP(BOUND "," CLEANUP("slow bad"), "'bad'"), "e:slow bad e:bad c:Cancelled t:Exceeded"},

@@ -88,7 +88,7 @@ MWL__INLINE uint32_t behind(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) 
 /* The Result of such a call is in the frame. */
 MWL__INLINE uint32_t settled(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
     if (mwl_is_absent(f->res.v)) return MWL_PC_NOMEM;
-    mwl__call_accept_around(f);
+    (void)mwl__call_commit(f, vm); /* the entry around it asks again */
     if (!f->res.ok && mwl__unwind_bounded(f)) mwl__unwind_rises(f, &f->res);
     return behind(f, vm, c);
 }
@@ -117,7 +117,7 @@ uint32_t mwl__call_now(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
         mwl__move_lent(&input, &f->in_flight);
         int how = c->now(h, input, c->args, &out, c->provider->user);
         if (how != MWL_NOW_SUCCEEDED || !mwl__given_plain(out)) return answered(f, vm, c, how, out);
-        mwl__call_accept_around(f);
+        (void)mwl__call_commit(f, vm);
         mwl__drop(h, f->res.v);
         mwl__drop(h, f->in_flight);
         f->in_flight = mwl_absent();
@@ -183,6 +183,13 @@ void mwl__call_accepted(mwl__frame *f) {
     mwl__call_state_accepted(f, f->record, rec_of(f, f->record->ix)->flags);
 }
 
+/* The call has settled while its frame runs: its arms are next, unless it comes too late. */
+static uint32_t accept_now(mwl__frame *f, mwl_vm *vm, bool ok, mwl_value take, uint32_t next_pc) {
+    if (mwl__call_accept(f, vm, ok, take)) return next_pc;
+    free_record(f, &vm->heap); /* no arm runs */
+    return mwl__unwind_late(f, f->entries);
+}
+
 static uint32_t dispatch_provider(mwl__frame *f, mwl_vm *vm, uint32_t ix, mwl_value args,
                                   uint32_t next_pc) {
     const mwl__provider *p = f->run->link->calls[ix].provider;
@@ -199,8 +206,7 @@ static uint32_t dispatch_provider(mwl__frame *f, mwl_vm *vm, uint32_t ix, mwl_va
     }
     mwl__result res = mwl__execution_take(execution);
     if (mwl_is_absent(res.v)) return MWL_PC_NOMEM;
-    mwl__call_accept(f, vm, res.ok, res.v);
-    return next_pc;
+    return accept_now(f, vm, res.ok, res.v, next_pc);
 }
 
 static uint32_t dispatch_flow(mwl__frame *f, mwl_vm *vm, uint32_t ix, mwl_value args,
@@ -223,12 +229,9 @@ static uint32_t dispatch_flow(mwl__frame *f, mwl_vm *vm, uint32_t ix, mwl_value 
 
 /* spec: call-interface: a `with` that fails validation fails the call's execution, of a provider as
  * of a Flow: the failure arm runs. DECISIONS.md 32. */
-static uint32_t refused(mwl__frame *f, uint32_t next_pc) {
+static uint32_t refused(mwl__frame *f, mwl_vm *vm, uint32_t next_pc) {
     mwl_value failure = mwl__call_refused(f);
-    if (mwl_is_absent(failure)) return MWL_PC_NOMEM;
-    mwl__call_accepted(f);
-    mwl__call_settle(f, false, failure);
-    return next_pc;
+    return mwl_is_absent(failure) ? MWL_PC_NOMEM : accept_now(f, vm, false, failure, next_pc);
 }
 
 uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
@@ -238,7 +241,7 @@ uint32_t mwl__call_dispatch(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
     mwl_value args;
     if (c->flags & MWL_NEEDS_DISPATCHED) f->record->dispatched_ns = mwl__clock_wall(vm);
     uint32_t pc = mwl__call_arguments(f, ix, &args, next_pc);
-    if (pc == MWL_PC_FAULT) return refused(f, next_pc);
+    if (pc == MWL_PC_FAULT) return refused(f, vm, next_pc);
     if (pc != next_pc) return pc;
     if (mwl__tracing(vm))
         mwl__trace(f, MWL_TRACE_CALL_DISPATCHED,
@@ -258,10 +261,11 @@ void mwl__call_frame_done(mwl__frame *f, mwl__frame *child) {
     if (rec_of(f, f->record->ix)->flags & MWL_CALL_KEEPS_WINDOW)
         mwl__call_state_window(f->record, child);
     mwl_vm *vm = mwl__vm_of(f);
-    mwl__call_accept(f, vm, res.ok, res.v);
+    const bool in_time = mwl__call_accept(f, vm, res.ok, res.v);
     f->res.cleanup = res.cleanup; /* what an author severed ends with the target execution */
     f->res.rose = res.rose;
-    mwl__frame_ready(f, vm);
+    mwl__frame_fetch(f);
+    mwl__call_go_on(f, vm, in_time);
 }
 
 /* ---- arms ------------------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
 #define MWL_CALL_H
 
 #include "vm/cel/ops.h"
+#include "vm/machine/clock.h"
 #include "vm/machine/frame.h"
 
 /* Instructions; each returns a pc (state.h). */
@@ -24,25 +25,34 @@ void mwl__call_frame_done(mwl__frame *parent, mwl__frame *child); /* the target 
 void mwl__call_accepted(mwl__frame *f); /* the instants of its record */
 
 /* spec: providers, Timeout: a bound directly around a call is committed when its Result is
- * accepted. */
-static inline void mwl__call_accept_around(mwl__frame *f) {
+ * accepted. Returns false if that bound has elapsed: the Result comes too late (DECISIONS.md 4). */
+static inline bool mwl__call_commit(mwl__frame *f, mwl_vm *vm) {
     mwl__entry *e = f->entries;
-    if (e && e->around_call && e->state == MWL_ENTRY_INNER) e->accepted = true;
+    if (!e || !e->around_call || e->state != MWL_ENTRY_INNER) return true;
+    if (e->armed && mwl__clock_new(vm) > e->bound_ns) return false;
+    e->accepted = true;
+    return true;
 }
-/* The target's Result is the call's. */
-static inline void mwl__call_settle(mwl__frame *f, bool ok, mwl_value take) {
-    mwl__call_accept_around(f);
+
+/* The target's Result is there: it is the call's, until an arm shapes it. Returns false if it comes
+ * too late; then it is in flight, and the caller fires the bound. */
+static inline bool mwl__call_accept(mwl__frame *f, mwl_vm *vm, bool ok, mwl_value take) {
+    const bool in_time = mwl__call_commit(f, vm);
+    if (f->record && in_time) mwl__call_accepted(f);
     if (ok)
         mwl__frame_set_res(f, true, take);
     else
         mwl__frame_raise(f, take);
+    if (in_time && mwl__tracing(vm)) mwl__trace_result(f, MWL_TRACE_CALL_ACCEPTED, -1, f->res);
+    return in_time;
 }
-
-/* The target's Result is there: it is the call's, until an arm shapes it. */
-static inline void mwl__call_accept(mwl__frame *f, mwl_vm *vm, bool ok, mwl_value take) {
-    if (f->record) mwl__call_accepted(f);
-    mwl__call_settle(f, ok, take);
-    if (mwl__tracing(vm)) mwl__trace_result(f, MWL_TRACE_CALL_ACCEPTED, -1, f->res);
+/* The frame, which waits for nothing any more, goes on: with the Result that was accepted, or by
+ * the unwind of the bound that it came too late for. */
+static inline void mwl__call_go_on(mwl__frame *f, mwl_vm *vm, bool in_time) {
+    if (in_time)
+        mwl__frame_queue(f, vm);
+    else
+        mwl__unwind_bound(f, mwl__frame_bound(f));
 }
 
 /* CALL of a call that has no code of its own, done at once if its provider settles at once; no

@@ -295,10 +295,10 @@ MWL__INLINE void deliver_call(mwl_call *c) {
     if (f->record) give_metadata(c, f->record);
     mwl_value v;
     mwl__move(&v, &c->res.v);
-    mwl__call_accept(f, vm, c->res.ok, v);
+    const bool in_time = mwl__call_accept(f, vm, c->res.ok, v);
     free_taken(vm, c);
     mwl__frame_fetch(f);
-    mwl__frame_queue(f, vm);
+    mwl__call_go_on(f, vm, in_time);
 }
 
 /* A cancelled execution has ended, whatever it settled with: it resolves as the cancellation

@@ -59,13 +59,20 @@ static void failed_inside(mwl__frame *f, mwl_value take_failure) {
 
 /* ---- displaced failures ---------------------------------------------------------------------- */
 
-static uint64_t stamp(int64_t mono_ns) { return (((uint64_t)mono_ns >> 20) + 1) % MWL_ROSE_STAMPS; }
+enum { STAMP_BITS = 20, STAMP_NS = 1 << STAMP_BITS };
+static uint64_t stamp(int64_t mono_ns) {
+    return (((uint64_t)mono_ns >> STAMP_BITS) + 1) % MWL_ROSE_STAMPS;
+}
 static void rose_at(mwl__result *failure, int64_t mono_ns) {
     mwl__result_rose(failure, stamp(mono_ns));
 }
 
+/* Stamps are coarse. So a failure that rises after a bound around it gets the next stamp: it is
+ * never taken for one that was in flight at that bound's instant. */
 void mwl__unwind_rises(mwl__frame *f, mwl__result *failure) {
-    if (mwl__unwind_bounded(f)) rose_at(failure, mwl__clock_new(mwl__vm_of(f)));
+    if (!mwl__unwind_bounded(f)) return;
+    const int64_t now = mwl__clock_new(mwl__vm_of(f));
+    rose_at(failure, mwl__unwind_due(f) < now ? mwl__clock_add(now, STAMP_NS) : now);
 }
 
 /* Was the failure in flight at this instant? One that rose later would not have been there, if the
@@ -257,9 +264,10 @@ void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
         mwl__run_limit(f->run, MWL_E_NOMEM);
 }
 
+/* What is ready at a bound's very instant comes before it. */
 bool mwl__unwind_bounds_due(mwl__frame *f) {
     mwl__entry *e = mwl__frame_bound(f);
-    if (!e || mwl__clock_new(mwl__vm_of(f)) < e->bound_ns) return false;
+    if (!e || mwl__clock_new(mwl__vm_of(f)) <= e->bound_ns) return false;
     mwl__unwind_bound(f, e);
     return f->extra && (f->extra->resume || f->extra->awaiting);
 }
