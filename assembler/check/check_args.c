@@ -100,11 +100,8 @@ static void suggest_timestamp(mwl__diag *d, const mwl__node *n) {
 }
 
 void mwl__check_timestamp(mwl__checker *c, const mwl__node *n, const char *name) {
-    mwl__instant t;
     if (mwl__form_looks_computed(n)) return;
-    if (n->kind == MWL_NODE_STRING &&
-        mwl__temporal_parse_instant(n->as.text, n->count, &t) == MWL_OK)
-        return;
+    if (n->kind == MWL_NODE_STRING && mwl__temporal_is_date_time(n->as.text, n->count)) return;
     mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_INVALID_TIMESTAMP,
                                     "'%s' is not an RFC 3339 timestamp", name);
     mwl__diag_note(d, AT_RUN_TIME);

@@ -7,7 +7,7 @@ import json
 import math
 import re
 
-from values import (FREE, NS, Dur, Failed, Ts, UInt, canonical, data, duration_iso, duration_ns,
+from values import (Free, NS, Dur, Failed, Ts, UInt, canonical, data, duration_iso, duration_ns,
                     duration_seconds, number_text, result_value, timestamp_ns, timestamp_text)
 
 
@@ -248,7 +248,7 @@ def kind(v):
                       (list, "list"), (dict, "map"), (Ts, "timestamp"), (Dur, "duration")):
         if isinstance(v, cls):
             return name
-    if isinstance(v, type(FREE)):
+    if isinstance(v, Free):
         raise Unsupported("an expression reads what the language leaves free")
     return "type"
 
@@ -614,7 +614,7 @@ class FreeText(str):
 def has_free(v):
     if isinstance(v, dict):
         return any(has_free(x) for x in v.values())
-    return any(has_free(x) for x in v) if isinstance(v, list) else v is FREE
+    return any(has_free(x) for x in v) if isinstance(v, list) else isinstance(v, Free)
 
 
 def to_json(v):

@@ -15,7 +15,7 @@ import cel  # noqa: E402
 import generate  # noqa: E402
 import model  # noqa: E402
 import shrink  # noqa: E402
-from values import TooLarge, same  # noqa: E402
+from values import TooLarge, Unsure, same  # noqa: E402
 
 
 class Machine:
@@ -54,6 +54,8 @@ def disagreement(machine, job):
                                         job.get("cancelAfter"), limit=8000)
     except cel.Unsupported as e:
         return f"unsupported: {e}"
+    except Unsure:
+        return "tie"
     except TooLarge:
         limited = all((one["result"].get("details") or {}).get("limit") in ("size", "fuel")
                       for one in (answer, quiet))

@@ -3,7 +3,7 @@ import cel
 import schema
 from middleware import Stack
 from scheduler import SHIELD, Unwind
-from values import (ENVELOPE, EPOCH_NS, FREE, Failed, check_envelope, duration_ns, flying, is_severed, is_success,
+from values import (ENVELOPE, EPOCH_NS, Free, Failed, check_envelope, duration_ns, flying, is_severed, is_success,
                     link_end, matches, over_cleanup, success, supersede, timestamp_ns, timestamp_text)
 
 LISTED = 1000  # of the failures in System.GatherCompletionUnmet; failureCount tells of the rest
@@ -42,7 +42,7 @@ class Site:
 class Machine:
     def __init__(self, sched, definition, limit=None):
         self.limit = limit
-        self.sched, self.epoch, self.free = sched, EPOCH_NS, FREE
+        self.sched, self.epoch = sched, EPOCH_NS
         self.scopes, self.events, self.steps, self.worked = {}, [], 0, 0
         self.execution = {"id": "execution", "platform": {}, "metadata": {"enteredAt": self.stamp()}}
         self.definition = definition
@@ -371,8 +371,8 @@ class Step:
         d, active = self.definition, self.frame.failure
         if "result" not in d:
             if active is None:
-                self.frame.failure = {"type": "error", "code": "System.EmptyRaise", "message": FREE,
-                                      "details": FREE}
+                self.frame.failure = {"type": "error", "code": "System.EmptyRaise", "message": Free(),
+                                      "details": Free()}
             return None, self.frame.failure
         fields = {k: self.evaluate(v) for k, v in d["result"].items() if k in ENVELOPE}
         fields.setdefault("type", "error")
@@ -424,7 +424,7 @@ class Gather:
 
     @staticmethod
     def skipped():
-        return {"type": "skipped", "code": "System.GatherDispatchSkipped", "message": FREE, "details": FREE}
+        return {"type": "skipped", "code": "System.GatherDispatchSkipped", "message": Free(), "details": Free()}
 
     def fan_out(self):
         self.decide()
@@ -483,7 +483,7 @@ class Gather:
             sched.tie = True
         for task, result in zip(self.tasks, self.results):
             if task and result is None:
-                sched.interrupt(task.root, {"type": "cancellation", "message": FREE, "details": FREE,
+                sched.interrupt(task.root, {"type": "cancellation", "message": Free(), "details": Free(),
                                             "code": "System.GatherDispatchCancelled"})
 
     def dispatch(self, task, i):
@@ -509,5 +509,5 @@ class Gather:
         bad = [{"index": float(i), "result": r} for i, r in enumerate(self.results) if not is_success(r)]
         if self.n - len(bad) >= self.need:
             return None
-        return {"type": "error", "code": "System.GatherCompletionUnmet", "message": FREE,
+        return {"type": "error", "code": "System.GatherCompletionUnmet", "message": Free(),
                 "details": {"failures": bad[:LISTED], "failureCount": float(len(bad))}}

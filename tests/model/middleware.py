@@ -3,7 +3,7 @@ import math
 
 import schema
 from scheduler import SHIELD, Unwind
-from values import (ENVELOPE, NS, Failed, check_envelope, duration_ns, flying, is_severed, is_success, matches,
+from values import (ENVELOPE, NS, Failed, Free, check_envelope, duration_ns, flying, is_severed, is_success, matches,
                     over_cleanup, success, supersede, timestamp_text)
 
 FOREVER = 2**63 - 1
@@ -21,7 +21,7 @@ class Entry:
         self.metadata = {"retry": {"attempt": 0.0}, "loop": {"iteration": 0.0}}.get(self.name, {})
         self.gated, self.down = False, None
         self.policies, self.counts, self.saved = [], [], None
-        self.duration = None
+        self.duration = self.duration_text = None
 
 
 class Stack:
@@ -65,7 +65,7 @@ class Stack:
                 entry.policies = args["policies"]
                 entry.counts = [0] * len(entry.policies)
             if entry.name == "timeout":
-                entry.duration = duration_ns(args["duration"])
+                entry.duration, entry.duration_text = duration_ns(args["duration"]), args["duration"]
                 at = min(self.machine.sched.now + entry.duration, FOREVER)
                 entry.metadata["deadline"] = timestamp_text(self.machine.epoch + at)
         entry.down = phase.field("output", entry.input)
@@ -99,9 +99,9 @@ class Stack:
 
     def bounded(self, entry, i):
         explanation = {"type": "timeout", "code": "Provider.Middleware.Timeout.Exceeded",
-                       "message": self.machine.free, "details": self.machine.free}
-        cancellation = {"type": "cancellation", "code": "System.Cancelled", "message": self.machine.free,
-                        "details": self.machine.free, "previous": explanation}
+                       "message": Free(), "details": {"duration": entry.duration_text}}
+        cancellation = {"type": "cancellation", "code": "System.Cancelled", "message": Free(),
+                        "details": Free(), "previous": explanation}
         if entry.duration <= 0:
             return explanation, True
         sched, scope = self.machine.sched, self.task.push()
@@ -163,9 +163,9 @@ class Stack:
             entry.counts[position] += 1
             if entry.counts[position] >= policy["attempts"]:
                 exhausted = {"type": "error", "code": "Provider.Middleware.Retry.Exhausted",
-                             "message": self.machine.free,
+                             "message": Free(),
                              "details": {"attempts": entry.metadata["attempt"], "policy": float(position)},
-                             "retryable": self.machine.free, "previous": result}
+                             "retryable": Free(), "previous": result}
                 return flying(exhausted, over_cleanup(result), is_severed(result)), None
             if args.get("delay") is not None:
                 return result, max(0, duration_ns(args["delay"]))

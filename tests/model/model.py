@@ -1,7 +1,7 @@
 """The reference model: a definition, an input and arguments in, the Result out."""
 from flow import Machine
 from scheduler import Sched, Unwind
-from values import FREE, Parts, data
+from values import Free, Parts, data
 
 
 def run(definition, value=None, arguments=None, cancel_after=None, limit=None):
@@ -20,7 +20,7 @@ def run(definition, value=None, arguments=None, cancel_after=None, limit=None):
             result = unwind.result
         out.append(result)
     root = sched.spawn(body)
-    cancelled = {"type": "cancellation", "code": "System.Cancelled", "message": FREE, "details": FREE}
+    cancelled = {"type": "cancellation", "code": "System.Cancelled", "message": Free(), "details": Free()}
     sched.run(cancel_after, lambda: sched.interrupt(root.root, cancelled))
     assert len(out) == 1, "one Result"
     assert root.stack == [root.root], "every scope was left"

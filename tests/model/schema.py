@@ -2,12 +2,12 @@
 that the language defines. `format` is an assertion; an unknown keyword is ignored."""
 import re
 
-from values import FREE, Failed, duration_ns, timestamp_ns
+from values import Free, Failed, duration_ns, timestamp_ns
 
 TYPES = {
     "null": lambda v: v is None,
     "boolean": lambda v: isinstance(v, bool),
-    "string": lambda v: isinstance(v, str) or v is FREE,
+    "string": lambda v: isinstance(v, str) or isinstance(v, Free),
     "number": lambda v: isinstance(v, float),
     "integer": lambda v: isinstance(v, float) and v.is_integer(),
     "array": lambda v: isinstance(v, list),

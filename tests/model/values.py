@@ -12,13 +12,15 @@ EPOCH_NS = 1767225600 * NS  # 2026-01-01T00:00:00Z: where virtual time starts
 
 class Free:
     """What the language leaves to the engine (messages, details of its own failures): equals anything,
-    also nothing at all."""
+    also nothing at all, in the Result that is compared. Each failure has its own: whether those of two
+    failures are equal is not known here."""
 
     def __repr__(self):
         return "<free>"
 
 
-FREE = Free()
+class Unsure(Exception):
+    """What happens depends on what the language leaves to the engine."""
 
 
 class UInt(int):
@@ -44,9 +46,9 @@ class Dur:
 class Failed(Exception):
     """An evaluation or validation fault: the failure Result it stands for."""
 
-    def __init__(self, code, kind="error", note="", details=FREE):
+    def __init__(self, code, kind="error", note="", details=None):
         super().__init__(code + ": " + note)
-        self.result = {"type": kind, "code": code, "message": FREE, "details": details}
+        self.result = {"type": kind, "code": code, "message": Free(), "details": details or Free()}
 
 
 def data(value):
@@ -74,7 +76,7 @@ def result_value(value):
     Parts.made += 1
     if Parts.made > Parts.MOST:
         raise TooLarge()
-    if value is FREE or value is None or isinstance(value, (bool, str)):
+    if isinstance(value, Free) or value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
         if abs(value) > 2**53:
@@ -130,8 +132,19 @@ def link_end(failure, below):
     while at is not None:
         if at == below:
             return failure
+        if at["code"] == below["code"] and without_free(at) == without_free(below):
+            raise Unsure()
         at = at.get("previous")
     return put_at_end(failure, below)
+
+
+def without_free(value):
+    """The value with one word for everything free."""
+    if isinstance(value, dict):
+        return {k: without_free(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [without_free(v) for v in value]
+    return "<free>" if isinstance(value, Free) else value
 
 
 def put_at_end(failure, below):
@@ -157,13 +170,13 @@ def check_envelope(fields):
     def bad(note):
         raise Failed("System.ParameterValidationFailed", note=note)
     for name in ("type", "code"):
-        if name in fields and not isinstance(fields[name], str) and fields[name] is not FREE:
+        if name in fields and not isinstance(fields[name], (str, Free)):
             bad(name)
     if fields.get("type") == "success":
         bad("type")
     if "message" in fields and not isinstance(fields["message"], (str, Free)):
         bad("message")
-    if fields.get("retryable") is not None and not isinstance(fields["retryable"], bool):
+    if fields.get("retryable") is not None and not isinstance(fields["retryable"], (bool, Free)):
         bad("retryable")
     for name in fields:
         if name not in ENVELOPE:
@@ -204,7 +217,7 @@ def looks_failed(value):
 def same(model, other, path="$"):
     """None when the model's value and the other one are the same; otherwise where they part. Free
     parts of the model match anything; null members of an envelope match absent ones."""
-    if model is FREE:
+    if isinstance(model, Free):
         return None
     if isinstance(model, bool) or isinstance(other, bool) or model is None or isinstance(model, str):
         return None if type(model) is type(other) and model == other else f"{path}: {model!r} / {other!r}"
@@ -223,7 +236,7 @@ def same(model, other, path="$"):
         return f"{path}: {model!r} / {other!r}"
     envelope = looks_failed(model) and looks_failed(other)
     for key in sorted(set(model) | set(other)):
-        if model.get(key, None) is FREE:
+        if isinstance(model.get(key), Free):
             continue
         if envelope and key in ENVELOPE:
             where = same(model.get(key), other.get(key), f"{path}.{key}")
@@ -244,7 +257,7 @@ def expected(want, got, path="$"):
         return same(want.get("value"), got.get("value"), path + ".value")
     for key, value in want.items():
         mine = got.get(key)
-        if mine is FREE and key not in ("previous",):
+        if isinstance(mine, Free) and key not in ("previous",):
             continue
         if key == "previous" and value is not None:
             if mine is None:

@@ -98,4 +98,24 @@ UTEST(run, a_capped_fan_out_holds_slots_not_frames) {
     EXPECT_LE(each, 128u); /* a frame alone is more */
 }
 
+/* spec: step-actions, Sleep: the Step completes at that instant. One that the clock cannot count
+ * never comes: nothing ends early. DECISIONS.md 17. */
+UTEST(run, what_is_beyond_the_clock_never_comes) {
+    static const char *const waits[] = {"'until':'9999-12-31T23:59:59Z'", "'for':'P300Y'",
+                                        "'until':'9999-12-31T23:59:59-01:00'",
+                                        "'until':'2262-04-12T00:00:00Z'"};
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        flow f;
+        char text[400];
+        snprintf(text, sizeof text,
+                 FLOW("'a':{'action':'Sleep',%s,'next':'z'},'z':{'action':'Return'}"), waits[i]);
+        ASSERT_TRUE(flow_vm(&f, 1));
+        ASSERT_TRUE(flow_load(&f, text));
+        ASSERT_TRUE(flow_start(&f, "null"));
+        EXPECT_EQ(mwl_vm_pump(f.vm, MWL_NO_BUDGET), MWL_NEVER);
+        EXPECT_EQ(mwl_run_get_state(f.run), MWL_RUN_PARKED);
+        flow_close(&f);
+    }
+}
+
 UTEST_MAIN()

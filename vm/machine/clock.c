@@ -25,7 +25,7 @@ void mwl_vm_now(mwl_vm *vm, mwl_instant *out) {
 int64_t mwl__clock_add(int64_t a_ns, int64_t b_ns) {
     int64_t sum;
     if (!__builtin_add_overflow(a_ns, b_ns, &sum)) return sum;
-    return b_ns > 0 ? MWL_NEVER - 1 : INT64_MIN;
+    return b_ns > 0 ? MWL__CLOCK_LAST : INT64_MIN;
 }
 
 mwl__clock_pin mwl__clock_pin_wall(void *vm) {

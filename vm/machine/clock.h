@@ -31,8 +31,10 @@ static inline int64_t mwl__clock_wall(mwl_vm *vm) {
     (void)mwl__clock_mono(vm);
     return vm->now.wall_ns;
 }
-/* a + b. A sum that is too large becomes the last instant before MWL_NEVER, one that is too small
- * the first instant. */
+/* The last instant, which stands for everything beyond the range of the clock: it never comes, also
+ * not under virtual time. */
+#define MWL__CLOCK_LAST (MWL_NEVER - 1)
+/* a + b. A sum that is too large becomes the last instant, one that is too small the first one. */
 int64_t mwl__clock_add(int64_t a_ns, int64_t b_ns);
 mwl__clock_pin mwl__clock_pin_wall(void *vm); /* mwl__exec.wall: what wallTime() reads */
 

@@ -150,12 +150,13 @@ uint32_t mwl__step_assign(mwl__frame *f, mwl_value *regs, uint32_t shape, uint32
 
 /* ---- Sleep ----------------------------------------------------------------------------------- */
 
-/* Wall nanoseconds of an instant; limited to their range. */
-static int64_t instant_ns(const mwl__instant *t) {
+/* How long it is from the wall's reading to an instant; limited to the range of the clock. */
+static int64_t left_until(const mwl__instant *t, int64_t wall_ns) {
     int64_t ns;
-    if (__builtin_mul_overflow(t->sec, (int64_t)1000000000, &ns))
-        return t->sec > 0 ? MWL_NEVER : INT64_MIN;
-    return mwl__clock_add(ns, t->ns);
+    if (__builtin_mul_overflow(t->sec, (int64_t)1000000000, &ns) ||
+        __builtin_add_overflow(ns, (int64_t)t->ns, &ns))
+        return t->sec > 0 ? MWL__CLOCK_LAST : 0;
+    return mwl__clock_add(ns, -wall_ns);
 }
 
 static uint32_t wait_ns(mwl__frame *f, int64_t left_ns, uint32_t next_pc) {
@@ -171,15 +172,15 @@ uint32_t mwl__step_sleep(mwl__frame *f, mwl_value v, bool until, uint32_t next_p
     int64_t wall = mwl__clock_wall(mwl__vm_of(f));
     if (until) {
         mwl__instant t;
-        if (!text || mwl__temporal_parse_instant(text, len, &t) < 0)
+        mwl_status st = text ? mwl__temporal_parse_instant(text, len, &t) : MWL_E_SYNTAX;
+        if (st < 0 && st != MWL_E_RANGE) /* beyond what expressions can say it is an instant, too */
             return mwl__raise_parameter(f, "/until", v, "`until` must be an RFC 3339 timestamp");
-        int64_t at = instant_ns(&t);
-        return wait_ns(f, at == INT64_MIN ? 0 : mwl__clock_add(at, -wall), next_pc);
+        return wait_ns(f, left_until(&t, wall), next_pc);
     }
     int64_t ns;
     mwl_status st = text ? mwl_duration_parse(text, len, &ns) : MWL_E_SYNTAX;
     if (st == MWL_E_RANGE)
-        ns = *text == '-' ? 0 : MWL_NEVER - 1; /* well-formed, longer than we can count */
+        ns = *text == '-' ? 0 : MWL__CLOCK_LAST; /* well-formed, longer than we can count */
     else if (st < 0)
         return mwl__raise_parameter(f, "/for", v, "`for` must be an ISO 8601 duration");
     /* counted from the Step's begin; where nothing reads that instant, now stands for it */

@@ -308,6 +308,7 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
         int64_t due;
         if (!mwl__timers_count(&vm->timers)) return MWL_NEVER;
         (void)mwl__timers_first(&vm->timers, &due);
+        if (due >= MWL__CLOCK_LAST) return MWL_NEVER;
         if (!vm->config.virtual_time) {
             if (due > mwl__clock_mono(vm)) return due;
             continue;

@@ -183,10 +183,8 @@ mwl_status mwl__temporal_parse_instant(const char *s, size_t len, mwl__instant *
     if (!read_date_time(s, len, &c, &offset)) return MWL_E_SYNTAX;
     int64_t sec = mwl__temporal_days(c.year, c.month, c.day) * SEC_PER_DAY;
     sec += c.hour * 3600 + c.minute * 60 + c.second - offset * 60;
-    mwl__instant t = {sec, c.ns};
-    if (!mwl__temporal_in_range(t)) return MWL_E_RANGE;
-    *out = t;
-    return MWL_OK;
+    *out = (mwl__instant){sec, c.ns};
+    return mwl__temporal_in_range(*out) ? MWL_OK : MWL_E_RANGE;
 }
 
 static char *put(char *p, unsigned v, int width) {

@@ -63,7 +63,7 @@ mwl__civil mwl__temporal_civil(mwl__instant t, int32_t offset_sec);
  * offset is below 24:00, and the fraction may have any number of digits, of which nine count.
  * Second 60 is accepted where a leap second is possible (23:59:60 UTC); it means the instant one
  * second after :59, because this time scale has no leap seconds. MWL_E_SYNTAX: another form, or the
- * date does not exist. MWL_E_RANGE: before year 1 or after 9999. */
+ * date does not exist. MWL_E_RANGE: before year 1 or after 9999; *out is set all the same. */
 mwl_status mwl__temporal_parse_instant(const char *s, size_t len, mwl__instant *out);
 
 /* Writes a timestamp in UTC with 'Z'. The fraction has no trailing zeros, and is left out if it is
