@@ -255,6 +255,16 @@ MWL_API mwl_status mwl_call_settle(mwl_call *call, mwl_value take_result);
 /* Sets provider.metadata of the call, an object. Call it before settling. If the object does not
  * match the metadata schema of the document, it is dropped. */
 MWL_API void mwl_call_set_metadata(mwl_call *call, mwl_value take_object);
+/* Charges fuel for about n steps of work (elements, or bytes / 8), as mwl_fn_charge() does. Call it
+ * before long work, in callbacks and outside. Returns:
+ *   MWL_OK           Go on.
+ *   MWL_E_FUEL       The run has used up its fuel. Settle with anything, or return: the run ends by
+ *                    its limit.
+ *   MWL_E_CANCELLED  The Result is not wanted any more: a bound around the call has elapsed, or it
+ *                    was asked to stop. Settle with anything. */
+MWL_API mwl_status mwl_call_charge(mwl_call *call, uint64_t n);
+/* The same for `now`, which has no call: charged when it has returned. */
+MWL_API void mwl_heap_work(mwl_heap *heap, uint64_t n);
 /* Asks the machine to call `wake` after a time on the VM's clock; a negative time means at once. A
  * call has one such timer: a later request replaces it. No effect on a call that has settled or was
  * asked to stop, and inside `blocking`. */
@@ -268,6 +278,40 @@ MWL_API mwl_value mwl_call_state(const mwl_call *call);
 /* A pointer that the provider stores in the call; NULL in a new call. */
 MWL_API void mwl_call_set_user(mwl_call *call, void *user);
 MWL_API void *mwl_call_user(const mwl_call *call);
+
+/* ---- memory on behalf of a run --------------------------------------------------------------- */
+
+/* A run pays for what its providers make in the VM's heap. In a callback that is so by itself: the
+ * constructors fail with MWL_E_TOO_BIG at the limit of the run. Outside of callbacks, as in the
+ * function of a host's loop that has an answer, a value is measured when the call settles with it
+ * (mwl_call_set_state() and _set_metadata(), mwl_run_answer(), mwl_call_resume(): likewise). If it
+ * is too large then, it is dropped, and the run ends by its limit. To be stopped before, build the
+ * value between the next two functions.
+ *
+ * From mwl_call_enter() to mwl_call_leave(), what is made in the VM's heap is paid by the run of
+ * the call, under its limit, and what takes long is given up when a bound around the call has
+ * elapsed. In a callback of the call's own run, and for a run that does not wait for the call any
+ * more, both have no effect. They do not nest. Settling the call leaves it; do not call
+ * mwl_call_leave() then. Other functions of the machine may be called between them, but not the
+ * pump. What the run was asked for meanwhile (to cancel, to free it) happens at the end. */
+MWL_API void mwl_call_enter(mwl_call *call);
+MWL_API void mwl_call_leave(mwl_call *call);
+
+/* Memory that a provider takes outside the VM's heap, on behalf of the run of a call: buffers,
+ * results of another thread. It counts against the memory of the run. */
+typedef struct mwl_purse mwl_purse;
+/* Returns a new purse; given: release it once, also after the call has settled or the run was
+ * freed. Call it on the VM's thread. NULL: out of memory. */
+MWL_API mwl_purse *mwl_call_purse(mwl_call *call);
+/* Takes n bytes. Returns false, and takes nothing, if the run would be above its limit, or is not
+ * there any more. This and the next two functions, and the allocator: any thread. */
+MWL_API bool mwl_purse_take(mwl_purse *purse, size_t n);
+MWL_API void mwl_purse_give(mwl_purse *purse, size_t n); /* n at most what was taken */
+/* Frees the purse; what was not given back goes back now. NULL is ignored. */
+MWL_API void mwl_purse_release(mwl_purse *purse);
+/* Returns an allocator that takes and gives: for mwl_heap_new(), for buffers. The purse must
+ * outlive what it allocates. */
+MWL_API mwl_alloc mwl_purse_alloc(mwl_purse *purse);
 
 /* ---- inside `blocking` only ------------------------------------------------------------------ */
 
@@ -300,7 +344,8 @@ MWL_API mwl_status mwl_await(mwl_call *call, mwl_value *out);
 MWL_API mwl_status mwl_await_run(mwl_call *call, mwl_run *run);
 /* Sends an answer to a blocking call, on the VM's thread. The function of the call may return, and
  * the call be freed, before this returns. Returns MWL_OK, MWL_E_USAGE (the call is not a blocking
- * one), MWL_E_CANCELLED (it was asked to stop) or MWL_E_NOMEM (the value is absent). */
+ * one), MWL_E_CANCELLED (it was asked to stop), MWL_E_NOMEM (the value is absent) or MWL_E_TOO_BIG
+ * (the value is above the memory of the run, which ends). */
 MWL_API mwl_status mwl_call_resume(mwl_call *call, mwl_value take_value);
 
 /* Installs handlers that explain a stack overflow of a blocking provider. Calling it again has no
@@ -475,6 +520,10 @@ MWL_API mwl_value mwl_phase_result_value(const mwl_phase *phase);
 MWL_API uint64_t mwl_phase_runs(const mwl_phase *phase);
 /* Reads the VM's clock. */
 MWL_API void mwl_phase_now(const mwl_phase *phase, mwl_instant *out);
+/* Charges fuel for about n steps of work, as mwl_call_charge(). Unless it returns MWL_OK, return at
+ * once: a verdict is not needed, and is not used. The machine ends the run, or the scope whose
+ * bound has elapsed. */
+MWL_API mwl_status mwl_phase_charge(mwl_phase *phase, uint64_t n);
 /* Returns a random number from 0 to below 1, made from the run's seed. */
 MWL_API double mwl_phase_random(mwl_phase *phase);
 

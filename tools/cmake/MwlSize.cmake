@@ -9,9 +9,9 @@ set(MWL_FAST_FILES vm/value/heap.c vm/value/list.c vm/value/map.c vm/value/value
 set(MWL_EVEN_FILES vm/regex/regex.c # the search
     vm/snapshot/writer.c vm/snapshot/cbor.c vm/snapshot/resume.c vm/snapshot/header.c) # once for each effect of a durable run
 set(MWL_SMALL_FILES vm/base/suggest.c
-    vm/machine/arguments.c vm/machine/blocking.c vm/machine/clone.c vm/machine/context.c vm/machine/declared.c
+    vm/machine/account.c vm/machine/arguments.c vm/machine/blocking.c vm/machine/clone.c vm/machine/context.c vm/machine/declared.c
     vm/machine/durable.c vm/machine/fingerprint.c vm/machine/given.c vm/machine/grave.c vm/machine/invariant.c
-    vm/machine/link.c vm/machine/providers.c vm/machine/raise.c vm/machine/rest.c vm/machine/token.c vm/machine/trace.c
+    vm/machine/link.c vm/machine/providers.c vm/machine/purse.c vm/machine/raise.c vm/machine/rest.c vm/machine/token.c vm/machine/trace.c
     vm/machine/where.c
     vm/value/shape.c vm/value/temporal.c vm/value/temporal_dur.c vm/value/value_lib.c vm/value/zone.c vm/value/zone_file.c
     vm/cel/cel_message.c vm/cel/cel_time.c vm/cel/linked.c

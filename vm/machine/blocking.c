@@ -122,6 +122,27 @@ void mwl__blocking_answer(mwl_call *c, bool ok, mwl_value take) {
     }
 }
 
+mwl_status mwl__blocking_give(mwl_call *c, bool ok, mwl_value take) {
+    mwl_vm *vm = c->vm;
+    mwl_run *run = c->frame ? c->frame->run : NULL;
+    if (!run) {
+        mwl__blocking_answer(c, ok, take);
+        return MWL_OK;
+    }
+    mwl__run_enter(run);
+    const bool fits = mwl__run_receive(run, vm, take);
+    mwl_run *was = mwl__run_open(run, vm);
+    if (fits) {
+        mwl__blocking_answer(c, ok, take);
+    } else {
+        mwl__drop(&vm->heap, take);
+        mwl__run_limit_later(run, MWL_E_TOO_BIG);
+    }
+    mwl__run_close(run, vm, was);
+    mwl__run_leave(run);
+    return fits ? MWL_OK : MWL_E_TOO_BIG;
+}
+
 /* ---- what the function calls ----------------------------------------------------------------- */
 
 /* MWL_OK: it may wait. */
@@ -190,6 +211,5 @@ mwl_status mwl_call_resume(mwl_call *c, mwl_value take_value) {
         mwl__drop(&c->vm->heap, take_value);
         return absent ? MWL_E_NOMEM : c->native ? MWL_E_CANCELLED : MWL_E_USAGE;
     }
-    mwl__blocking_answer(c, true, take_value);
-    return MWL_OK;
+    return mwl__blocking_give(c, true, take_value);
 }

@@ -123,7 +123,8 @@ mwl_status mwl__run_freeze(mwl_run *run) {
     collect_begin(&t, vm);
     const visitor v = {collect_frame, collect_execution, &t};
     if (!run->root || run->busy) return MWL_E_STATE;
-    if (run->aside) return MWL_E_UNSUPPORTED;
+    const mwl__aside *a = run->aside;
+    if (a && (a->deadline || a->durable || a->awaited_by)) return MWL_E_UNSUPPORTED;
     walk(&v, run->root);
     if (t.n >= UINT16_MAX) t.status = MWL_E_UNSUPPORTED;
     if (t.status == MWL_OK) {

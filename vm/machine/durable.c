@@ -86,11 +86,11 @@ uint32_t mwl_run_held(const mwl_run *run) {
 void mwl__durable_start(mwl_vm *vm) {
     for (mwl_call *c; (c = vm->released);) {
         mwl_run *run = c->frame->run; /* there is one: a held call that is not awaited is freed */
-        size_t used = vm->heap.used;
         mwl__run_enter(run);
+        mwl_run *was = mwl__run_open(run, vm);
         mwl__execution_begin(c, false);
         if (c->settled && !c->native) mwl__execution_deliver(c);
-        mwl__run_used(run, vm, used);
+        mwl__run_close(run, vm, was);
         mwl__run_leave(run);
     }
 }
@@ -115,9 +115,7 @@ mwl_status mwl_run_answer(mwl_run *run, uint64_t number, bool ok, mwl_value take
         return st;
     }
     mwl__vm_here(run->link->vm);
-    if (!c->native) return mwl__execution_settle(c, ok, take);
-    mwl__blocking_answer(c, ok, take);
-    return MWL_OK;
+    return c->native ? mwl__blocking_give(c, ok, take) : mwl__execution_settle(c, ok, take);
 }
 
 static mwl_wait describe(const mwl_call *c) {

@@ -40,6 +40,7 @@ static void unawait(mwl_call *c) {
 MWL__OUTLINE static void clear_given(mwl_heap *h, mwl_call *c) {
     mwl__replace(h, &c->metadata, mwl_absent());
     mwl__replace(h, &c->state, mwl_null());
+    c->spent = false;
 }
 
 /* One is kept for the next start, so that executions which settle at once allocate nothing; the
@@ -341,7 +342,11 @@ MWL__INLINE void deliver_result(mwl_call *c) {
         return;
     }
     mwl_run *run = c->frame->run;
+    mwl_vm *vm = c->vm;
     mwl__run_enter(run);
+    if (!c->cancelled && !mwl__run_receive(run, vm, c->res.v))
+        mwl__replace(&vm->heap, &c->res.v, mwl_absent());
+    mwl_run *was = mwl__run_open(run, vm);
     if (c->cancelled)
         resolve_cancelled(c);
     else if (mwl_is_absent(c->res.v))
@@ -350,16 +355,34 @@ MWL__INLINE void deliver_result(mwl_call *c) {
         deliver_slot(c, MWL_SLOT_SETTLED);
     else
         deliver_call(c);
+    mwl__run_close(run, vm, was);
     mwl__run_leave(run);
 }
 
 void mwl__execution_deliver(mwl_call *c) { deliver_result(c); }
 
+/* It has used up the run's fuel: whatever it settled with, the run ends by its limit. */
+static void spend(mwl_call *c) {
+    mwl_heap *h = &c->vm->heap;
+    c->spent = false;
+    mwl__replace(h, &c->metadata, mwl_absent());
+    if (c->cancelled) return;
+    mwl__replace(h, &c->res.v, mwl_absent());
+    h->why = MWL_E_FUEL;
+}
+
 /* It has settled, and there is more to do than to store the Result. */
 MWL__OUTLINE static mwl_status conclude(mwl_call *c) {
-    if (!mwl_is_absent(c->metadata)) check_metadata(c);
+    if (c->spent)
+        spend(c);
+    else if (!mwl_is_absent(c->metadata))
+        check_metadata(c);
     /* else the code that started it takes the Result, or its function has not returned yet */
-    if (!c->starting && !c->native) deliver_result(c);
+    if (c->starting || c->native) return MWL_OK;
+    if (c->vm->entered.call == c)
+        mwl__account_settle(c, mwl__execution_deliver);
+    else
+        deliver_result(c);
     return MWL_OK;
 }
 
@@ -570,19 +593,43 @@ mwl_value mwl_call_key(mwl_call *c) {
     return mwl__str_seal(s);
 }
 
+mwl_status mwl_call_charge(mwl_call *c, uint64_t n) {
+    if (!c->frame || c->cancelled) return MWL_E_CANCELLED;
+    mwl_status st = mwl__account_charge(c->frame, n);
+    if (st == MWL_E_FUEL && !c->settled) {
+        c->spent = true;
+        if (mwl_is_absent(c->metadata)) c->metadata = mwl_null(); /* settling looks closer then */
+    }
+    return st;
+}
+
+/* Puts a value of the provider into the call, at the cost of its run. */
+static void give(mwl_call *c, mwl_value *to, mwl_value take) {
+    mwl_vm *vm = c->vm;
+    mwl_run *run = c->frame ? c->frame->run : NULL;
+    if (!run || mwl__run_payer(vm) == run) {
+        mwl__replace(&vm->heap, to, take);
+        return;
+    }
+    mwl__run_adopt(run, vm, take);
+    mwl_run *was = mwl__run_open(run, vm);
+    mwl__replace(&vm->heap, to, take);
+    mwl__run_close(run, vm, was);
+}
+
 void mwl_call_set_user(mwl_call *c, void *user) { c->user = user; }
 void *mwl_call_user(const mwl_call *c) { return c->user; }
 mwl_value mwl_call_state(const mwl_call *c) { return c->state; }
 void mwl_call_set_state(mwl_call *c, mwl_value take) {
     if (mwl_is_absent(take)) return; /* a saved call has a state */
-    mwl__replace(&c->vm->heap, &c->state, take);
+    give(c, &c->state, take);
 }
 
 void mwl_call_set_metadata(mwl_call *c, mwl_value take) {
-    if (c->settled)
-        mwl__drop(&c->vm->heap, take); /* it has been checked */
+    if (c->settled || c->spent)
+        mwl__drop(&c->vm->heap, take); /* it has been checked, or is not used */
     else
-        mwl__replace(&c->vm->heap, &c->metadata, take);
+        give(c, &c->metadata, take);
 }
 
 void mwl_call_wake_after(mwl_call *c, int64_t delay_ns) {

@@ -277,17 +277,6 @@ static void restore_regs(mwl__frame *f, mwl__exec *x) {
     f->extra->saved_regs = NULL;
 }
 
-/* Where the VM's heap stands when the run has used what it may; a run that hit a limit has its
- * reserve. */
-static size_t memory_limit(const mwl_run *run, size_t heap_used) {
-    size_t limit = run->limits->memory_bytes;
-    if (run->limit_hit)
-        limit = limit > SIZE_MAX - MWL_RUN_RESERVE ? SIZE_MAX : limit + MWL_RUN_RESERVE;
-    if (limit < run->memory_used) return heap_used;
-    return limit - run->memory_used > SIZE_MAX - heap_used ? SIZE_MAX
-                                                           : heap_used + (limit - run->memory_used);
-}
-
 /* What the turn of a frame with an mwl__extra begins with; a pc. */
 MWL__OUTLINE static uint32_t begin_with_extra(mwl__frame *f, mwl__exec *x) {
     if (f->extra->awaiting) { /* interrupted while queued: it continues when its dispatches have
@@ -331,7 +320,7 @@ static uint32_t begin_turn(mwl__frame *f, mwl_run *run, mwl_vm *vm) {
     if (vm->graves) mwl__grave_turn(vm, f);
     vm->executing = run;
     vm->heap.work = 0; /* what was done since the last turn is not this run's */
-    vm->heap.limit = memory_limit(run, vm->heap.used);
+    vm->heap.limit = mwl__run_memory_limit(run, vm->heap.used);
     if (f->extra) return begin_with_extra(f, x);
     f->state = MWL_FRAME_RUNNING;
     return f->pc != MWL_NONE ? f->pc : mwl__frame_complete(f, vm);
@@ -413,7 +402,7 @@ MWL__OUTLINE static bool end_turn(mwl__frame *f, mwl__exec *x, mwl__outcome outc
 int64_t mwl__frame_run(mwl__frame *f, mwl_vm *vm) {
     mwl_run *run = f->run;
     mwl__exec *x = &vm->exec;
-    vm->turn_used = vm->heap.used;
+    vm->mark = vm->heap.used;
     const uint32_t pc = begin_turn(f, run, vm);
     mwl__outcome outcome;
     if (pc < MWL_PC_LIMIT) {
@@ -428,7 +417,7 @@ int64_t mwl__frame_run(mwl__frame *f, mwl_vm *vm) {
     int64_t cost = pay(run, x);
     vm->heap.limit = SIZE_MAX;
     vm->executing = NULL;
-    mwl__run_account(run, vm->turn_used, vm->heap.used);
+    mwl__run_account(run, vm->mark, vm->heap.used);
     if (outcome > MWL_EXEC_PARK && end_turn(f, x, outcome)) cost = vm->config.slice;
     mwl__grave_close(vm, run);
     return cost ? cost : 1;

@@ -12,6 +12,7 @@
 #include "vm/machine/frame.h"
 #include "vm/machine/given.h"
 #include "vm/machine/raise.h"
+#include "vm/machine/account.h"
 #include "vm/machine/token.h"
 #include "vm/value/words.h"
 
@@ -27,6 +28,7 @@ struct mwl_phase {
     bool said;         /* `instead`, or one of the next three, is set */
     bool dispatch;
     bool nomem; /* an absent value was given: its constructor was out of memory */
+    bool spent; /* the fuel is used up, or a bound has elapsed */
     bool waits; /* the callback is called again after wait_ns */
     int64_t wait_ns;
 };
@@ -67,6 +69,10 @@ MWL__OUTLINE static uint32_t apply_verdict(const mwl_phase *ph, uint32_t next_pc
     if (ph->nomem) {
         mwl__drop(mwl__heap_of(f), ph->instead);
         return MWL_PC_NOMEM;
+    }
+    if (ph->spent) {
+        mwl__drop(mwl__heap_of(f), ph->instead);
+        return MWL_PC_FUEL;
     }
     if (!mwl_is_absent(ph->instead)) return fail_phase(f, e, ph->phase, ph->instead);
     if (ph->waits) return wait_at_entry(f, e, ph->wait_ns, next_pc);
@@ -122,6 +128,11 @@ bool mwl_phase_succeeded(const mwl_phase *p) { return p->entry->res.ok; }
 mwl_value mwl_phase_result_value(const mwl_phase *p) { return p->entry->res.v; }
 uint64_t mwl_phase_runs(const mwl_phase *p) { return p->entry->runs; }
 void mwl_phase_now(const mwl_phase *p, mwl_instant *out) { mwl_vm_now(mwl__vm_of(p->frame), out); }
+mwl_status mwl_phase_charge(mwl_phase *p, uint64_t n) {
+    mwl_status st = mwl__account_charge(p->frame, n);
+    if (st < 0) p->spent = p->said = true;
+    return st;
+}
 double mwl_phase_random(mwl_phase *p) { return mwl__random_unit(&p->frame->run->rng); }
 mwl_value mwl_phase_state(const mwl_phase *p) { return p->entry->own_state; }
 

@@ -358,15 +358,6 @@ bool mwl_run_failed_at(const mwl_run *run, mwl_value failure, mwl_place *out) {
     return false;
 }
 
-void mwl__run_uncharge(mwl_vm *vm, size_t before) {
-    size_t after = vm->heap.used, limit = vm->heap.limit;
-    vm->turn_used += after - before; /* unsigned wrap-around is intended */
-    if (limit != SIZE_MAX)
-        vm->heap.limit = after > before && limit > SIZE_MAX - (after - before)
-                             ? SIZE_MAX
-                             : limit + (after - before);
-}
-
 mwl__aside *mwl__run_aside(mwl_run *run) {
     if (run->aside) return run->aside;
     mwl__aside *a = mwl__heap_take(&run->link->vm->heap, sizeof *a);
@@ -386,6 +377,7 @@ MWL__OUTLINE static void drop_deadline(mwl_run *run) {
 MWL__OUTLINE static void drop_aside(mwl_run *run) {
     drop_deadline(run);
     mwl__durable_remove(run);
+    mwl__purse_close(run);
     mwl__heap_give(&run->link->vm->heap, run->aside, sizeof *run->aside);
     run->aside = NULL;
 }
@@ -459,12 +451,12 @@ static void cancel(mwl_run *run, const char *reason) {
         if (reason && mwl_is_absent(run->result)) run->result = mwl__message(h, reason);
         return;
     }
-    size_t used = h->used;
+    mwl_run *was = mwl__run_open(run, run->link->vm);
     mwl_value details = mwl_absent();
     if (reason) details = mwl_object_set(h, mwl_object(h, 1), "reason", 6, mwl__message(h, reason));
     mwl__run_enter(run);
     impose(run, reason ? reason : "cancelled from outside", details);
-    mwl__run_used(run, run->link->vm, used);
+    mwl__run_close(run, run->link->vm, was);
     mwl__run_leave(run);
 }
 
@@ -544,10 +536,10 @@ static void do_asked(mwl_run *run) {
     run->cancel_asked = false;
     run->result = mwl_absent();
     if (run->why && !run->limit_hit) {
-        size_t used = h->used;
+        mwl_run *was = mwl__run_open(run, run->link->vm);
         mwl__run_enter(run);
         mwl__run_limit(run, run->why);
-        mwl__run_used(run, run->link->vm, used);
+        mwl__run_close(run, run->link->vm, was);
         mwl__run_leave(run);
     } else {
         size_t len;
@@ -584,7 +576,10 @@ static void release(mwl_run *run) {
 void mwl__run_left(mwl_run *run) {
     if (run->busy == 1 && run->state == MWL_RUN_ABORTED && run->root) release(run);
     if (--run->busy) return;
-    if (run->aside) mwl__durable_changed(run);
+    if (run->aside) {
+        mwl__purse_room(run);
+        mwl__durable_changed(run);
+    }
     if (run->free_asked) {
         mwl_run_free(run);
     } else if (run->state == MWL_RUN_DONE) {
@@ -636,6 +631,7 @@ void mwl_run_free(mwl_run *run) {
     if (mwl__run_own_of(run, vm)) free_own(run, vm);
     run->state = MWL_RUN_GONE;
     mwl__heap_give_units(h, run, link->run_units);
-    if (vm->executing && vm->executing != run) mwl__run_uncharge(vm, used);
+    const mwl_run *payer = mwl__run_payer(vm);
+    if (payer && payer != run) mwl__run_uncharge(vm, used);
     if (--link->n_runs == 0 && link->forget) mwl__link_free_forgotten(vm);
 }

@@ -2,7 +2,7 @@
 #ifndef MWL_RUN_H
 #define MWL_RUN_H
 
-#include "vm/machine/state.h"
+#include "vm/machine/account.h"
 
 /* Around all code that walks a run's records and may call a provider, a middleware or a listener.
  * What those ask of the run itself (cancel, abort, free) is put off until the last leave. The run
@@ -18,28 +18,6 @@ static inline void mwl__run_leave(mwl_run *run) {
 
 /* A run of the program, in the VM's list, without frames. NULL: out of memory. */
 mwl_run *mwl__run_new(mwl__link *link);
-
-/* Do not charge the run whose turn this is for memory that another run took or gave back since the
- * heap held `before`. */
-void mwl__run_uncharge(mwl_vm *vm, size_t before);
-
-/* The run did something since the VM's heap held `before` bytes: its account moves by the
- * difference. What happens between its turns (timers, settlements) may free more than it took, so
- * the account stops at zero. What a host frees for it (a settled call's input) is not seen, so the
- * account never exceeds all memory in use. */
-static inline void mwl__run_account(mwl_run *run, size_t before, size_t after) {
-    size_t used = run->memory_used;
-    if (after >= before)
-        used += after - before;
-    else
-        used -= before - after < used ? before - after : used;
-    run->memory_used = used < after ? used : after; /* a host may have freed what it had taken */
-}
-/* The same, where this may be a callback of another run. */
-static inline void mwl__run_used(mwl_run *run, mwl_vm *vm, size_t before) {
-    if (vm->executing && vm->executing != run) mwl__run_uncharge(vm, before);
-    mwl__run_account(run, before, vm->heap.used);
-}
 
 /* Writes names and position of a Step; step MWL_NONE: none. */
 void mwl__run_place(const mwl_program *p, uint32_t flow, uint32_t step, mwl_place *out);
@@ -74,7 +52,8 @@ static inline bool mwl__run_limits_unknown(const mwl_limits *l) {
 }
 /* Returns the limit that the heap's last refusal means. */
 static inline mwl_status mwl__run_limit_of(const mwl_heap *h) {
-    return h->why == MWL_E_TOO_BIG || h->why == MWL_E_DEPTH ? h->why : MWL_E_NOMEM;
+    const mwl_status why = h->why;
+    return why == MWL_E_TOO_BIG || why == MWL_E_DEPTH || why == MWL_E_FUEL ? why : MWL_E_NOMEM;
 }
 
 #endif

@@ -11,6 +11,8 @@
  *   ready      what can run: frames, new runs; the round that takes them
  *   clock      time, as the VM reads it
  *   link       a program linked to a VM
+ *   account    who pays for memory and fuel
+ *   purse      memory of a run outside the heap
  *   run        a run's life: start, Result, cancel, abort, limits
  *   over       the lists of runs, and who is notified that one is over
  *   frame      frames: creation, turns, park and wake, completion
@@ -134,6 +136,7 @@ struct mwl_call {
     bool settled, starting;
     bool listed;      /* in vm->executions */
     bool alive;       /* cleared on free; detects use after free in debug builds */
+    bool spent;       /* it has used up the run's fuel; `metadata` is not absent then */
     uint16_t attempt; /* how often it was dispatched */
     uint64_t number;  /* in its run */
     uint64_t held;    /* it has not started: the version of the run that contains it first, or
@@ -267,6 +270,7 @@ typedef struct mwl__aside {
     bool deadline;        /* it is set */
     bool durable, listed; /* the VM holds calls; the run is in vm->changed */
     mwl__awaiting *awaited_by;
+    struct mwl__purses *purses; /* memory outside the heap, or NULL */
 } mwl__aside;
 
 /* What only a run has that was started with limits or an end of its own. */
@@ -453,8 +457,18 @@ struct mwl_vm {
     mwl__failure_site failure_sites[MWL_FAILURE_SITES];
     uint32_t n_failure_sites; /* ever */
     mwl_value raised;         /* made by a site handler, taken by its *_FAULT instruction */
-    size_t turn_used;   /* heap.used at the start of the turn, minus memory charged to other runs */
-    mwl_run *executing; /* whose frame is in the interpreter, or NULL */
+    size_t mark;    /* heap.used when the open account was opened, minus what others were charged */
+    mwl_run *payer; /* whose account is open outside its turn, or NULL: that of `executing` */
+    size_t unpaid;  /* bytes that runs gave back and had not paid: what hosts have lent them */
+    uint32_t unasked; /* fuel charged outside turns since the clock was read */
+    struct {          /* mwl_call_enter; call NULL: none is entered */
+        mwl_call *call;
+        mwl_run *run, *was;
+        size_t paid;
+        bool (*late)(void *ctx); /* those of the heap before */
+        void *late_ctx;
+    } entered;
+    mwl_run *executing;            /* whose frame is in the interpreter, or NULL */
     struct mwl__mail *mail;        /* made with the first token */
     struct mwl__coro_pool *stacks; /* made with the first blocking call */
     _Atomic uintptr_t thread;      /* that used it last; see mwl__vm_here */

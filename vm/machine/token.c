@@ -356,8 +356,8 @@ static void adopt(mwl_token *t) {
     mwl_call *c = t->call;
     mwl_vm *vm = c->vm;
     mwl_run *run = c->frame ? c->frame->run : NULL;
-    size_t used = vm->heap.used;
     if (run) mwl__run_enter(run); /* what the answer leads to may free the run */
+    mwl_run *was = run ? mwl__run_open(run, vm) : NULL;
     detach(t);
     bool ok, refused;
     mwl_value v = answer_of(&vm->heap, t, &ok, &refused);
@@ -368,7 +368,7 @@ static void adopt(mwl_token *t) {
     else
         (void)mwl__execution_settle(c, ok, v);
     if (!run) return;
-    mwl__run_used(run, vm, used);
+    mwl__run_close(run, vm, was);
     mwl__run_leave(run);
 }
 

@@ -140,6 +140,7 @@ void mwl_vm_free(mwl_vm *vm) {
                "mwl_vm_free: from inside a callback of the VM, or while another thread pumps it");
     if (busy) return; /* its caller would continue with memory that is freed */
     vm->calling = true;
+    mwl__account_leave(vm);
     mwl__over_close(vm);
     while (vm->executions) mwl__execution_free(vm->executions);
     while (vm->held) mwl__execution_free(vm->held);
@@ -178,18 +179,18 @@ mwl_status mwl_vm_functions(mwl_vm *vm, const mwl_function_def *functions, size_
 /* ---- the pump -------------------------------------------------------------------------------- */
 
 MWL__OUTLINE static void fire(mwl_vm *vm, mwl__timer *t) {
-    size_t used = vm->heap.used;
     vm->fuel_left--;
     if (t->owner == MWL_TIMER_EXECUTION) {
         mwl_call *c = (mwl_call *)(void *)((char *)t - offsetof(mwl_call, timer));
         mwl_run *run =
             c->frame->run; /* there is one: an execution that is not awaited has no timer */
         mwl__run_enter(run);
+        mwl_run *was = mwl__run_open(run, vm);
         if (mwl__tracing(vm))
             mwl__trace(c->frame, MWL_TRACE_TIMER, c->provider->uri, -1, mwl_absent());
         mwl__execution_timer(c);
         mwl__clock_stale(vm);
-        mwl__run_used(run, vm, used);
+        mwl__run_close(run, vm, was);
         mwl__run_leave(run);
     } else if (t->owner == MWL_TIMER_RUN) {
         mwl__run_overdue(((mwl__aside *)(void *)((char *)t - offsetof(mwl__aside, timer)))->run);
@@ -197,9 +198,10 @@ MWL__OUTLINE static void fire(mwl_vm *vm, mwl__timer *t) {
         mwl__frame *f = mwl__frame_of_timer(t);
         mwl_run *run = f->run;
         mwl__run_enter(run);
+        mwl_run *was = mwl__run_open(run, vm);
         mwl__grave_open(vm);
         mwl__frame_timer(f);
-        mwl__run_used(run, vm, used);
+        mwl__run_close(run, vm, was);
         mwl__grave_close(vm, run);
         mwl__run_leave(run);
     }
@@ -328,6 +330,8 @@ int64_t mwl_vm_pump_within(mwl_vm *vm, int64_t budget_ns, int64_t budget_fuel) {
     mwl__usage(!vm->pumping,
                "mwl_vm_pump: from inside a callback of the VM, or while another thread pumps it");
     if (vm->pumping) return 0;
+    mwl__usage(!vm->entered.call, "mwl_vm_pump: a call is still entered (mwl_call_leave)");
+    if (vm->entered.call) mwl__account_leave(vm);
     vm->pumping = true;
     mwl__vm_here(vm);
     vm->fuel_left = budget_fuel > 0 ? budget_fuel : 1;

@@ -601,6 +601,9 @@ static inline uint16_t mwl__value_odd(mwl_value v) {
     if (k == MWL_KIND_NUMBER && v.as.d - v.as.d == 0) return 0; /* finite */
     return mwl__value_odd_slow(v);
 }
+/* Returns how many bytes of the heap would come back if this reference to v were dropped. Counts
+ * each shared part once, and takes time for what it counts only. */
+size_t mwl__value_exclusive(mwl_heap *h, mwl_value v);
 /* Adds v to the depth, odd and weight of a container. Returns MWL_E_DEPTH or MWL_E_TOO_BIG, and
  * changes nothing, if that would exceed a limit. */
 static inline mwl_status mwl__value_weigh(mwl_value v, uint16_t *depth, uint16_t *odd,
