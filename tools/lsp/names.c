@@ -66,6 +66,7 @@ struct scan {
     struct names *list;
     const struct outline *o;
     const struct outline_node *n, *flow, *called; /* called: the Flow whose window it is, or NULL */
+    struct outline_walk walk;                     /* names come in the order of the text */
 };
 
 static bool token_is(const struct outline_node *n, const mwl__cel_token *t, const char *word) {
@@ -78,8 +79,8 @@ static void add_variable(struct scan *s, const struct outline_node *scope, uint3
                          uint32_t to) {
     if (!scope || to <= from) return;
     add(s->list, (struct name){NAME_VARIABLE, false, s->n->text + from, to - from, scope, s->n,
-                               outline_text_offset(s->o, s->n, from),
-                               outline_text_offset(s->o, s->n, to), false});
+                               outline_text_offset_on(s->o, s->n, from, &s->walk),
+                               outline_text_offset_on(s->o, s->n, to, &s->walk), false});
 }
 
 /* Behind `vars`: a member, or a constant index. Returns where to go on. */
@@ -156,7 +157,7 @@ static void add_node(struct names *list, const struct outline *o, const struct o
     }
     if (n->parent && n->parent->role == ROLE_ASSIGN) add_key(list, NAME_VARIABLE, n, flow_of(n));
     if (!names_computed(n)) return;
-    struct scan s = {list, o, n, flow_of(n), called_flow(n)};
+    struct scan s = {list, o, n, flow_of(n), called_flow(n), {0, 0}};
     scan_expression(&s);
 }
 

@@ -98,17 +98,24 @@ static void inside(const struct outline_node *n, uint32_t *from, uint32_t *to) {
     *to = n->closed ? n->end - 1 : n->end;
 }
 
-uint32_t outline_text_offset(const struct outline *o, const struct outline_node *n, uint32_t at) {
-    uint32_t from, to, decoded = 0;
+uint32_t outline_text_offset_on(const struct outline *o, const struct outline_node *n, uint32_t at,
+                                struct outline_walk *w) {
+    uint32_t from, to;
     inside(n, &from, &to);
-    while (from < to && decoded < at) {
+    if (w->offset < from || w->decoded > at) *w = (struct outline_walk){0, from};
+    while (w->offset < to && w->decoded < at) {
         char out[4];
-        uint32_t bytes, width = decode_one(o->text + from, o->text + to, out, &bytes);
-        if (decoded + bytes > at) break;
-        decoded += bytes;
-        from += width;
+        uint32_t bytes, width = decode_one(o->text + w->offset, o->text + to, out, &bytes);
+        if (w->decoded + bytes > at) break;
+        w->decoded += bytes;
+        w->offset += width;
     }
-    return from;
+    return w->offset;
+}
+
+uint32_t outline_text_offset(const struct outline *o, const struct outline_node *n, uint32_t at) {
+    struct outline_walk w = {0, 0};
+    return outline_text_offset_on(o, n, at, &w);
 }
 
 uint32_t outline_text_index(const struct outline *o, const struct outline_node *n,

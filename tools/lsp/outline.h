@@ -60,6 +60,13 @@ struct outline_node *outline_at(const struct outline *o, uint32_t offset, bool *
 
 /* The place in the text of byte `at` of a string's decoded text, and the reverse. */
 uint32_t outline_text_offset(const struct outline *o, const struct outline_node *n, uint32_t at);
+/* The same for places that ascend: each begins where the last one ended, so that all of them are
+ * one walk over the text. All zero at first; of one node. */
+struct outline_walk {
+    uint32_t decoded, offset;
+};
+uint32_t outline_text_offset_on(const struct outline *o, const struct outline_node *n, uint32_t at,
+                                struct outline_walk *w);
 uint32_t outline_text_index(const struct outline *o, const struct outline_node *n, uint32_t offset);
 
 #endif
