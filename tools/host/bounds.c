@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STACK_MAX = 64 };
+enum { STACK_MAX = 64, DEPTH_MAX = 32 };
 enum { UNKNOWN, OPEN, KNOWN };
 
 static struct bound nothing(void) { return (struct bound){0, 0, 0, ""}; }
@@ -210,10 +210,14 @@ static struct bound of_call(struct bounds *b, uint32_t call) {
     return endless(1, "nothing bounds the wait for %s", uri_of(b->program, c->import));
 }
 
-static bool reruns_inside(const struct bounds *b, uint32_t call);
+/* Whether the Flow that a call runs has middleware of its own that runs things again. */
+static bool reruns_inside(const struct bounds *b, uint32_t call) {
+    uint32_t flow = b->program->tables.calls[call].flow;
+    return flow != MWL_NONE && b->reruns[flow];
+}
 
 /* The stack and the call whose code begins at pc. */
-static struct bound of_code(struct bounds *b, uint32_t pc) {
+static struct bound of_stack(struct bounds *b, uint32_t pc) {
     const mwl_program *p = b->program;
     uint32_t entries[STACK_MAX], pcs[STACK_MAX];
     size_t n = 0;
@@ -240,30 +244,20 @@ static struct bound of_code(struct bounds *b, uint32_t pc) {
     return out;
 }
 
-/* Whether the Flow that a call runs has middleware of its own that runs things again. */
-static bool reruns_inside(const struct bounds *b, uint32_t call) {
-    const mwl_program *p = b->program;
-    uint32_t flow = p->tables.calls[call].flow;
-    if (flow == MWL_NONE) return false;
-    for (uint32_t i = 0; i < p->tables.n_steps; i++) {
-        const mwl__step_rec *s = &p->tables.steps[i];
-        if (s->flow != flow || s->action != MWL_ACTION_CALL) continue;
-        for (uint32_t pc = s->pc; pc < p->n_code && p->code[pc].op != MWL_OP_CALL; pc++) {
-            if (p->code[pc].op != MWL_OP_ENTER) continue;
-            const char *uri = uri_of(p, p->tables.entries[mwl__ins_x(p->code[pc])].import);
-            if (strstr(uri, "/mwl/retry/") || strstr(uri, "/mwl/loop/")) return true;
-        }
-    }
-    return false;
+/* The same; calls of phases may have calls of phases of their own. */
+static struct bound of_code(struct bounds *b, uint32_t pc) {
+    if (b->depth == DEPTH_MAX) return endless(INFINITY, "its cleanup is nested too deep to tell");
+    b->depth++;
+    struct bound out = of_stack(b, pc);
+    b->depth--;
+    return out;
 }
 
 static struct bound of_gather(struct bounds *b, const mwl__step_rec *s) {
     const mwl_program *p = b->program;
-    uint32_t ix = MWL_NONE;
-    for (uint32_t i = 0; i < p->tables.n_gathers; i++)
-        if (&p->tables.steps[p->tables.gathers[i].step] == s) ix = i;
-    if (ix == MWL_NONE) return nothing();
-    const mwl__gather_rec *g = &p->tables.gathers[ix];
+    uint32_t ix = b->gather_of[s - p->tables.steps];
+    if (!ix) return nothing();
+    const mwl__gather_rec *g = &p->tables.gathers[ix - 1];
     struct bound out = nothing();
     for (uint32_t i = 0; i < g->n_calls; i++) {
         struct bound one = of_call(b, p->keys[g->first_call + i]);
@@ -310,56 +304,102 @@ static void find_step(struct bounds *b, uint32_t step) {
 /* ---- Flows ----------------------------------------------------------------------------------- */
 
 /* The end of the code of a Step: the next Step, or the ascent of its Flow. */
-static uint32_t end_of(const mwl_program *p, uint32_t step) {
+static uint32_t end_of(const struct bounds *b, uint32_t step) {
+    const mwl_program *p = b->program;
     const mwl__step_rec *s = &p->tables.steps[step];
-    uint32_t end = p->n_code, ascend = p->tables.flows[s->flow].ascend_pc;
-    for (uint32_t i = 0; i < p->tables.n_steps; i++)
-        if (p->tables.steps[i].pc > s->pc && p->tables.steps[i].pc < end)
-            end = p->tables.steps[i].pc;
+    uint32_t low = 0, high = p->tables.n_steps, ascend = p->tables.flows[s->flow].ascend_pc;
+    while (low < high) { /* the first that begins behind it */
+        uint32_t middle = low + (high - low) / 2;
+        if (b->begins[middle] > s->pc)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    uint32_t end = low < p->tables.n_steps ? b->begins[low] : p->n_code;
     return ascend > s->pc && ascend < end ? ascend : end;
 }
 
-/* The longest way from a Step to the end, by depth first search: a Step that is met again on its
- * own way makes it endless. */
-static void find_rest(struct bounds *b, uint32_t step, uint8_t *state) {
-    const mwl_program *p = b->program;
-    if (state[step] == KNOWN) return;
-    if (state[step] == OPEN) {
-        b->rest[step] = b->rest_calls[step] = INFINITY;
-        snprintf(b->rest_why[step], sizeof b->rest_why[step], "its Steps can come again ('%s')",
-                 text_k(p, p->tables.steps[step].name_k));
-        return;
-    }
-    state[step] = OPEN;
+static void open_step(struct bounds *b, uint32_t step) {
+    b->rest_state[step] = OPEN;
+    b->visited[b->n_visited++] = step;
     find_step(b, step);
-    double longest = 0, calls = 0;
-    const char *why = "";
-    for (uint32_t pc = p->tables.steps[step].pc, end = end_of(p, step); pc < end; pc++) {
-        if (p->code[pc].op != MWL_OP_TO && p->code[pc].op != MWL_OP_TO_HANDLER) continue;
-        uint32_t to = mwl__ins_x(p->code[pc]);
-        find_rest(b, to, state);
-        if (b->rest[to] > longest) longest = b->rest[to];
-        if (b->rest_calls[to] > calls) calls = b->rest_calls[to];
-        if (isinf(b->rest[to]) && !*why) why = b->rest_why[to];
-    }
-    const struct bound *own = &b->steps[step];
-    b->rest[step] = own->ns + longest;
-    b->rest_calls[step] = own->calls + calls;
-    if (isinf(own->ns))
-        snprintf(b->rest_why[step], sizeof b->rest_why[step], "Step '%s': %.120s",
-                 text_k(p, p->tables.steps[step].name_k), own->why);
-    else if (b->rest_why[step] != why)
-        snprintf(b->rest_why[step], sizeof b->rest_why[step], "%s", why);
-    state[step] = KNOWN;
+    b->ways[b->n_ways++] =
+        (struct way){step, b->program->tables.steps[step].pc, end_of(b, step), 0, 0, ""};
 }
 
-static struct bound of_flow(struct bounds *b, uint32_t flow) {
+static void close_step(struct bounds *b, const struct way *w) {
+    const struct bound *own = &b->steps[w->step];
+    b->rest[w->step] = own->ns + w->longest;
+    b->rest_calls[w->step] = own->calls + w->calls;
+    char *why = b->rest_why[w->step];
+    if (isinf(own->ns))
+        snprintf(why, sizeof *b->rest_why, "Step '%s': %.120s",
+                 text_k(b->program, b->program->tables.steps[w->step].name_k), own->why);
+    else if (why != w->why)
+        snprintf(why, sizeof *b->rest_why, "%s", w->why);
+    b->rest_state[w->step] = KNOWN;
+}
+
+/* A Step that is met again on its own way makes that endless. */
+static void add_way(struct bounds *b, struct way *w, uint32_t to) {
+    if (b->rest_state[to] == OPEN) {
+        b->rest[to] = b->rest_calls[to] = INFINITY;
+        snprintf(b->rest_why[to], sizeof *b->rest_why, "its Steps can come again ('%s')",
+                 text_k(b->program, b->program->tables.steps[to].name_k));
+    }
+    if (b->rest[to] > w->longest) w->longest = b->rest[to];
+    if (b->rest_calls[to] > w->calls) w->calls = b->rest_calls[to];
+    if (isinf(b->rest[to]) && !*w->why) w->why = b->rest_why[to];
+}
+
+/* The longest way from a Step to the end, by depth first search. Its stack is `ways`: a Flow may
+ * have as many Steps in a row as there are. */
+static void find_rest(struct bounds *b, uint32_t first) {
     const mwl_program *p = b->program;
+    open_step(b, first);
+    while (b->n_ways) {
+        struct way *w = &b->ways[b->n_ways - 1];
+        for (; w->pc < w->end; w->pc++) {
+            if (p->code[w->pc].op != MWL_OP_TO && p->code[w->pc].op != MWL_OP_TO_HANDLER) continue;
+            uint32_t to = mwl__ins_x(p->code[w->pc]);
+            if (b->rest_state[to] == UNKNOWN) {
+                open_step(b, to); /* then this one goes on here */
+                break;
+            }
+            add_way(b, w, to);
+        }
+        if (w == &b->ways[b->n_ways - 1]) {
+            close_step(b, w);
+            b->n_ways--;
+        }
+    }
+}
+
+static bool add_wanted(struct bounds *b, uint32_t flow) {
+    const mwl_alloc alloc = mwl_alloc_default();
+    void *list = b->wanted;
+    if (mwl__mem_grow(&alloc, &list, &b->cap_wanted, b->n_wanted + 1, sizeof *b->wanted) < 0) {
+        b->failed = true;
+        return false;
+    }
+    b->wanted = list;
+    b->wanted[b->n_wanted++] = flow;
+    return true;
+}
+
+/* What a call of the Flow takes. If that is not known yet, it is wanted first. */
+static struct bound of_flow(struct bounds *b, uint32_t flow) {
     if (b->flow_state[flow] == KNOWN) return b->flows[flow];
     if (b->flow_state[flow] == OPEN)
-        return endless(INFINITY, "Flow '%s' calls itself", text_k(p, p->tables.flows[flow].name_k));
-    b->flow_state[flow] = OPEN;
-    uint8_t *state = calloc(p->tables.n_steps + 1, 1);
+        return endless(INFINITY, "Flow '%s' calls itself",
+                       text_k(b->program, b->program->tables.flows[flow].name_k));
+    (void)add_wanted(b, flow);
+    return nothing();
+}
+
+/* Everything about a Flow, from what is known of those that it calls. */
+static struct bound find_flow(struct bounds *b, uint32_t flow) {
+    const mwl_program *p = b->program;
     uint32_t entries[STACK_MAX], pcs[STACK_MAX], pc = p->tables.flows[flow].pc;
     size_t n = 0;
     for (; pc < p->n_code && p->code[pc].op != MWL_OP_STEP; pc++)
@@ -368,50 +408,123 @@ static struct bound of_flow(struct bounds *b, uint32_t flow) {
             entries[n++] = mwl__ins_x(p->code[pc]);
         }
     struct bound out = nothing();
-    if (state && pc < p->n_code) {
+    if (pc < p->n_code) {
         uint32_t first = mwl__ins_x(p->code[pc]);
-        find_rest(b, first, state);
+        find_rest(b, first);
         out.ns = b->rest[first];
         out.calls = b->rest_calls[first];
         snprintf(out.why, sizeof out.why, "%s", isinf(out.ns) ? b->rest_why[first] : "");
     }
-    free(state);
     bool reruns = false;
     for (size_t i = n; i-- > 0;) out = around(b, entries[i], pcs[i], out, &reruns);
-    b->flow_state[flow] = KNOWN;
-    return b->flows[flow] = out;
+    return out;
+}
+
+/* Flows in the order of their calls, without recursion: a Flow that wants others is looked at again
+ * when they are known. Those that are OPEN are the ones that led here. */
+static void find_flows(struct bounds *b, uint32_t root) {
+    if (!add_wanted(b, root)) return;
+    while (b->n_wanted && !b->failed) {
+        size_t n_wanted = b->n_wanted, said = b->warnings.len;
+        uint32_t flow = b->wanted[n_wanted - 1];
+        if (b->flow_state[flow] == KNOWN) {
+            b->n_wanted--;
+            continue;
+        }
+        b->flow_state[flow] = OPEN;
+        struct bound found = find_flow(b, flow);
+        bool whole = b->n_wanted == n_wanted;
+        if (!whole) { /* forget it */
+            b->warnings.len = said;
+            for (uint32_t i = 0; i < b->n_visited; i++)
+                b->rest_state[b->visited[i]] = b->step_state[b->visited[i]] = UNKNOWN;
+        } else {
+            b->flows[flow] = found;
+            b->flow_state[flow] = KNOWN;
+            b->n_wanted--;
+        }
+        b->n_visited = 0;
+    }
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
+static bool reruns_something(const mwl_program *p, const mwl__step_rec *s) {
+    for (uint32_t pc = s->pc; pc < p->n_code && p->code[pc].op != MWL_OP_CALL; pc++) {
+        if (p->code[pc].op != MWL_OP_ENTER) continue;
+        const char *uri = uri_of(p, p->tables.entries[mwl__ins_x(p->code[pc])].import);
+        if (strstr(uri, "/mwl/retry/") || strstr(uri, "/mwl/loop/")) return true;
+    }
+    return false;
+}
+
+static int compare_places(const void *a, const void *b) {
+    uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+    return p < q ? -1 : p > q;
+}
+
+/* Tables of what would else be searched for. */
+static void fill_tables(struct bounds *b) {
+    const mwl__flow_tables *t = &b->program->tables;
+    uint32_t *fill = b->first_of;
+    for (uint32_t i = 0; i < t->n_gathers; i++) b->gather_of[t->gathers[i].step] = i + 1;
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        const mwl__step_rec *s = &t->steps[i];
+        b->begins[i] = s->pc;
+        fill[s->flow + 1]++;
+        if (s->action == MWL_ACTION_CALL && !b->reruns[s->flow])
+            b->reruns[s->flow] = reruns_something(b->program, s);
+    }
+    qsort(b->begins, t->n_steps, sizeof *b->begins, compare_places);
+    for (uint32_t i = 0; i < t->n_flows; i++) fill[i + 1] += fill[i];
+    for (uint32_t i = t->n_steps; i-- > 0;) b->by_flow[--fill[t->steps[i].flow + 1]] = i;
+    for (uint32_t i = 0; i < t->n_flows; i++) fill[i] = fill[i + 1];
+    fill[t->n_flows] = t->n_steps;
+}
+
 bool bounds_init(struct bounds *b, const mwl_program *program) {
     const mwl__flow_tables *t = &program->tables;
+    size_t steps = (size_t)t->n_steps + 1, flows = (size_t)t->n_flows + 2;
     memset(b, 0, sizeof *b);
     b->program = program;
     b->warnings = mwl__buf_make(mwl_alloc_default());
-    b->steps = calloc(t->n_steps + 1, sizeof *b->steps);
-    b->flows = calloc(t->n_flows + 1, sizeof *b->flows);
-    b->flow_state = calloc(t->n_flows + 1, 1);
-    b->step_state = calloc(t->n_steps + 1, 1);
-    b->rest = calloc(t->n_steps + 1, sizeof *b->rest);
-    b->rest_calls = calloc(t->n_steps + 1, sizeof *b->rest_calls);
-    b->rest_why = calloc(t->n_steps + 1, sizeof *b->rest_why);
-    if (!b->steps || !b->flows || !b->flow_state || !b->step_state || !b->rest || !b->rest_calls ||
-        !b->rest_why)
+    if (!(b->steps = calloc(steps, sizeof *b->steps)) ||
+        !(b->flows = calloc(flows, sizeof *b->flows)) || !(b->flow_state = calloc(flows, 1)) ||
+        !(b->step_state = calloc(steps, 1)) || !(b->rest_state = calloc(steps, 1)) ||
+        !(b->rest = calloc(steps, sizeof *b->rest)) ||
+        !(b->rest_calls = calloc(steps, sizeof *b->rest_calls)) ||
+        !(b->rest_why = calloc(steps, sizeof *b->rest_why)) ||
+        !(b->ways = calloc(steps, sizeof *b->ways)) ||
+        !(b->visited = calloc(steps, sizeof *b->visited)) ||
+        !(b->begins = calloc(steps, sizeof *b->begins)) ||
+        !(b->gather_of = calloc(steps, sizeof *b->gather_of)) ||
+        !(b->by_flow = calloc(steps, sizeof *b->by_flow)) ||
+        !(b->first_of = calloc(flows, sizeof *b->first_of)) || !(b->reruns = calloc(flows, 1)))
         return false;
-    for (uint32_t i = 0; i < t->n_flows; i++) (void)of_flow(b, i);
+    fill_tables(b);
+    for (uint32_t i = 0; i < t->n_flows; i++) find_flows(b, i);
     for (uint32_t i = 0; i < t->n_steps; i++) find_step(b, i);
-    return !b->warnings.failed;
+    return !b->warnings.failed && !b->failed;
 }
 
 void bounds_free(struct bounds *b) {
+    const mwl_alloc alloc = mwl_alloc_default();
     free(b->steps);
     free(b->flows);
     free(b->flow_state);
     free(b->step_state);
+    free(b->rest_state);
     free(b->rest);
     free(b->rest_calls);
     free(b->rest_why);
+    free(b->ways);
+    free(b->visited);
+    free(b->begins);
+    free(b->gather_of);
+    free(b->by_flow);
+    free(b->first_of);
+    free(b->reruns);
+    mwl__mem_free(&alloc, b->wanted, b->cap_wanted * sizeof *b->wanted);
     mwl__buf_free(&b->warnings);
 }
 
@@ -445,10 +558,11 @@ void bounds_write(const struct bounds *b, const char *file, mwl__buf *out) {
     for (uint32_t i = 0; i < p->tables.n_flows; i++) {
         const char *name = text_k(p, p->tables.flows[i].name_k);
         mwl__where w = {1, 1, 0, 0};
-        for (uint32_t k = 0; k < p->tables.n_steps; k++) {
+        for (uint32_t at = b->first_of[i]; at < b->first_of[i + 1]; at++) {
+            uint32_t k = b->by_flow[at];
             const mwl__step_rec *s = &p->tables.steps[k];
             bool says = b->steps[k].ns > 0 || b->steps[k].attempts > 0;
-            if (s->flow != i || !says) continue;
+            if (!says) continue;
             mwl__program_where(p, s->pc, 0, &w);
             mwl__buf_printf(out, "%s:%u:%u: Step '%s%s%s': ", file, w.line, w.column, name,
                             *name ? "/" : "", text_k(p, s->name_k));

@@ -17,6 +17,12 @@ struct bound {
     char why[200];   /* why the time is unbounded, or "" */
 };
 
+struct way { /* a Step whose longest way to the end is looked for */
+    uint32_t step, pc, end;
+    double longest, calls;
+    const char *why;
+};
+
 struct bounds {
     const mwl_program *program;
     struct bound *steps, *flows; /* by index */
@@ -25,6 +31,17 @@ struct bounds {
     double *rest; /* by Step: the longest time from its beginning to the end of its Flow */
     double *rest_calls;
     char (*rest_why)[200];
+    /* of the search */
+    uint8_t *rest_state, *reruns; /* reruns: by Flow, whether a call of it is run again */
+    struct way *ways;
+    uint32_t n_ways, *visited, n_visited;
+    uint32_t *wanted; /* Flows that must be known first */
+    size_t n_wanted, cap_wanted;
+    uint32_t *begins;             /* where Steps begin, sorted */
+    uint32_t *gather_of;          /* by Step: its Gather and 1 */
+    uint32_t *by_flow, *first_of; /* Steps by Flow, and where each Flow's begin */
+    uint32_t depth;               /* of phases' calls */
+    bool failed;                  /* out of memory */
 };
 
 /* Returns false if memory runs out. */
