@@ -96,6 +96,52 @@ def definitions(mwlvm, folder):
         wrong.append(f"eval: the message does not name --fuel: {said[-200:]}")
 
 
+def small_stack(what, command, allowed):
+    def limits():
+        resource.setrlimit(resource.RLIMIT_STACK, (256 << 10, 256 << 10))
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+    got = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, preexec_fn=limits)
+    if got.returncode not in allowed:
+        wrong.append(f"{what} on 256 KiB of stack: status {got.returncode}: {got.stderr[-300:]}")
+    return got.stdout
+
+
+def bounds(mwlvm, folder):
+    """check --bounds recurses by nothing that a definition makes long: Flows that call each other, Steps in a row, cleanup in cleanup."""
+    path = os.path.join(folder, "b.json")
+    call = {"provider": "mwl:provider.call/mwl/mock/v1", "with": {"value": 1, "delay": "PT1S"}}
+    inner = dict(call)
+    for _ in range(40):
+        inner = {**call, "middleware": [{"provider": "mwl:provider.middleware/mwl/timeout/v1", "onEntry": {"with": {"duration": "PT1S"}},
+                                         "onAlways": {"call": inner}}]}
+    deep = {"a": {"action": "Call", "next": "end", **({"middleware": inner["middleware"]} if "middleware" in inner else {}), "call": call},
+            "end": {"action": "Return"}}
+    flows = {f"f{i}": {"entrypoint": "a", "steps": {"a": {"action": "Call", "call": {"flow": f"f{i + 1}"} if i < 3000 else call, "next": "end"},
+                                                    "end": {"action": "Return"}}} for i in range(3001)}
+    row = {f"s{i}": {"action": "Sleep", "for": "PT1S", "next": f"s{i + 1}"} for i in range(20000)}
+    for name, text, says in (("3,000 Flows", flow({"a": {"action": "Call", "call": {"flow": "f0"}, "next": "end"}, "end": {"action": "Return"}},
+                                                  flows=flows), "Flow 'f0': at most 1 call, at most 1 s"),
+                             ("20,000 Steps in a row", flow({**row, "s20000": {"action": "Return"}}, "s0"), "the Flow: at most 5.556 h"),
+                             ("cleanup in cleanup", flow(deep), None)):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        said = small_stack(f"check --bounds of {name}", [mwlvm, "check", "--bounds", path], {0} if says else STATUS)
+        if says and says not in said:
+            wrong.append(f"check --bounds of {name}: {said[-300:]}")
+
+
+def repairs(mwlvm, folder):
+    """At most 100 repairs in one go, because each compares a name with all others."""
+    path = os.path.join(folder, "r.json")
+    steps = {f"step{i}": {"action": "Pass", "next": f"stpe{i + 1}"} for i in range(8000)}
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(flow({**steps, "step8000": {"action": "Return"}}, "step0").replace('"step', '\n"step'))
+    _, said = run("check --diff of 8,000 wrong names", [mwlvm, "check", "--diff", path])
+    n = sum(line.startswith("+") and not line.startswith("+++") for line in said.splitlines())
+    if n != 100 or "there may be more repairs than 100" not in said:
+        wrong.append(f"check --diff: {n} repairs: {said[-300:]}")
+
+
 def large_programs(mwlvm, folder):
     """Programs that are small as files and large when they are loaded: --memory counts what loading holds."""
     source, small = os.path.join(folder, "l.json"), os.path.join(folder, "l.mwlb")
@@ -171,6 +217,8 @@ def main():
         definitions(mwlvm, folder)
         programs(mwlvm, folder)
         large_programs(mwlvm, folder)
+        bounds(mwlvm, folder)
+        repairs(mwlvm, folder)
         signals(mwlvm, folder)
     for line in wrong:
         print(line)

@@ -164,12 +164,13 @@ static mwl_status repair_once(check *k, struct check_file *f, size_t *made) {
     return status;
 }
 
-/* Repairs may overlap, and one may show the next mistake: rounds, until there is nothing to do. */
+/* Repairs may overlap, and one may show the next mistake: rounds, until there is nothing to do, or
+ * until as many are made as diagnostics are shown: every wrong name is compared with all others. */
 static int repair(check *k, struct check_file *f, size_t *made) {
     enum { ROUNDS = 100 };
     size_t now = 1;
     *made = 0;
-    for (int round = 0; round < ROUNDS && now; round++) {
+    for (int round = 0; round < ROUNDS && now && *made < MWL__DIAG_LIMIT; round++) {
         int paid = definition_pay(&k->how, f->path, f->source.len);
         if (paid != CMD_OK) return paid;
         mwl_status status = repair_once(k, f, &now);
@@ -196,6 +197,8 @@ static int repair_all(check *k) {
         status = repair(k, f, &made);
         if (status != CMD_OK || !made) continue;
         status = show_changes(k, f);
+        if (status == CMD_OK && made >= MWL__DIAG_LIMIT)
+            cmd_note("%s: there may be more repairs than %zu: try again with these", f->path, made);
         if (status != CMD_OK || k->diff) continue;
         status = file_out(f->path, f->source.text, f->source.len);
         if (status == CMD_OK)
