@@ -203,7 +203,7 @@ static mwl_status read_codes(providing *j, mwl__declared **out) {
 /* ---- compiling ------------------------------------------------------------------------------- */
 
 static mwl_status fit(providing *j, const mwl__provider *p, const char *text) {
-    mwl_status st = read_document(j, text, p->trusted);
+    mwl_status st = read_document(j, text, p->trusted || p->stands_in);
     if (st < 0 || !p->is_middleware) return st;
     for (unsigned phase = 0; st >= 0 && phase < 4; phase++) st = cut_structural(j, phase);
     if (st >= 0) st = cut_required(j);
@@ -245,9 +245,12 @@ static mwl_status compile(mwl_vm *vm, mwl__provider *p, mwl_error *error) {
 
 /* ---- registration ---------------------------------------------------------------------------- */
 
+/* Which namespaces are open to a document, and whether it is read now or when it is needed. */
+typedef enum trust { OF_A_HOST, STANDS_IN, TRUSTED } trust;
+
 /* Makes everything except the schemas. Returns NULL if out of memory. */
 static mwl__provider *make_provider(mwl_vm *vm, const mwl_call_provider *call,
-                                    const mwl_middleware *middleware, void *user, bool trusted) {
+                                    const mwl_middleware *middleware, void *user, trust how) {
     const mwl_alloc *a = &vm->config.alloc;
     mwl__provider *p = mwl__mem_zero(a, 1, sizeof *p);
     if (!p) return NULL;
@@ -258,9 +261,10 @@ static mwl__provider *make_provider(mwl_vm *vm, const mwl_call_provider *call,
     p->uri = copy_text(a, uri);
     p->uri_len = strlen(uri);
     const char *document = call ? call->document : middleware->document;
-    bool constant = trusted || (call ? call->deferred : middleware->deferred);
+    bool constant = how == TRUSTED || (call ? call->deferred : middleware->deferred);
     if (!constant) p->document = copy_text(a, document); /* for mwl_assemble_for */
-    p->trusted = trusted;
+    p->trusted = how == TRUSTED;
+    p->stands_in = how == STANDS_IN;
     bool made = p->uri && (constant || p->document);
     if (call) {
         p->call = *call;
@@ -292,7 +296,7 @@ static mwl_status add(providing *j, mwl__provider *p) {
  * that the host gets its errors. A trusted or deferred one is compiled when a program that imports
  * it is linked. */
 static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call,
-                          const mwl_middleware *middleware, void *user, bool trusted,
+                          const mwl_middleware *middleware, void *user, trust how,
                           mwl_error *error) {
     providing j;
     memset(&j, 0, sizeof j);
@@ -311,9 +315,9 @@ static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call,
     if (strncmp(j.uri, type, strlen(type)) != 0)
         return refuse(&j, MWL_E_REJECTED, 0, "the URI of a %s begins with '%s'",
                       call ? "call provider" : "middleware", type);
-    mwl__provider *p = make_provider(vm, call, middleware, user, trusted);
+    mwl__provider *p = make_provider(vm, call, middleware, user, how);
     if (!p) return refuse(&j, MWL_E_NOMEM, 0, "%s", mwl_status_text(MWL_E_NOMEM));
-    bool later = trusted || (call ? call->deferred : middleware->deferred);
+    bool later = how == TRUSTED || (call ? call->deferred : middleware->deferred);
     mwl_status st = later ? MWL_OK : compile(vm, p, error);
     if (st >= 0) st = add(&j, p);
     if (st < 0) mwl__providers_drop(vm, p);
@@ -387,7 +391,7 @@ mwl_status mwl_vm_provide_sized(mwl_vm *vm, const mwl_call_provider *providers, 
     for (size_t i = 0; st >= 0 && i < n; i++) {
         mwl_call_provider p;
         st = mwl__grown_read(&p, &call_struct, mwl__grown_at(providers, size, i), size);
-        st = st < 0 ? refuse_struct(st, error) : provide(vm, &p, NULL, user, false, error);
+        st = st < 0 ? refuse_struct(st, error) : provide(vm, &p, NULL, user, OF_A_HOST, error);
     }
     return st;
 }
@@ -398,16 +402,21 @@ mwl_status mwl_vm_provide_middleware_sized(mwl_vm *vm, const mwl_middleware *mid
     for (size_t i = 0; st >= 0 && i < n; i++) {
         mwl_middleware m;
         st = mwl__grown_read(&m, &middleware_struct, mwl__grown_at(middleware, size, i), size);
-        st = st < 0 ? refuse_struct(st, error) : provide(vm, NULL, &m, user, false, error);
+        st = st < 0 ? refuse_struct(st, error) : provide(vm, NULL, &m, user, OF_A_HOST, error);
     }
     return st;
 }
 
 mwl_status mwl__provide_trusted(mwl_vm *vm, const mwl_call_provider *provider, mwl_error *error) {
-    return provide(vm, provider, NULL, NULL, true, error);
+    return provide(vm, provider, NULL, NULL, TRUSTED, error);
 }
 
 mwl_status mwl__provide_trusted_middleware(mwl_vm *vm, const mwl_middleware *middleware,
                                            mwl_error *error) {
-    return provide(vm, NULL, middleware, NULL, true, error);
+    return provide(vm, NULL, middleware, NULL, TRUSTED, error);
+}
+
+mwl_status mwl__provide_stand_in(mwl_vm *vm, const mwl_call_provider *provider, void *user,
+                                 mwl_error *error) {
+    return provide(vm, provider, NULL, user, STANDS_IN, error);
 }

@@ -14,6 +14,10 @@
 mwl_status mwl__provide_trusted(mwl_vm *vm, const mwl_call_provider *provider, mwl_error *error);
 mwl_status mwl__provide_trusted_middleware(mwl_vm *vm, const mwl_middleware *middleware,
                                            mwl_error *error);
+/* As mwl_vm_provide, for answers that a tool gives in place of a provider. The namespace `example`
+ * is open too, so that what documentation shows can be run. */
+mwl_status mwl__provide_stand_in(mwl_vm *vm, const mwl_call_provider *provider, void *user,
+                                 mwl_error *error);
 
 /* What a VM offers to the definitions that are assembled for it. */
 typedef struct mwl__offer {

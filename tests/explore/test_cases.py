@@ -225,6 +225,39 @@ def watch():
         check("ok   one\n" in seen and "FAIL one\n" in seen, f"--watch: {seen}")
 
 
+def documentation():
+    """Answers stand for providers of the namespace `example`, which the specification's pages call; a document never
+    does, nor does anything stand for one that the language does not have."""
+    def flow(provider):
+        return {"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "get", "steps": {
+            "get": {"action": "Call", "call": {"provider": provider, "with": {"path": "/jobs"}}, "next": "done",
+                    "middleware": [{"provider": "mwl:provider.middleware/mwl/timeout/v1",
+                                    "onEntry": {"with": {"duration": "PT5S"}}}]},
+            "done": {"action": "Return"}}}
+    example = "mwl:provider.call/example/http/v1"
+    case = {"definition": "a.json", "answers": {"get": [{"value": 7}]}, "expect": {"value": 7, "calls": {"get": 1}}}
+    document = {"$schema": "https://mwl.dev/v0.1/provider/schema.json", "uri": example, "codePrefix": "Http",
+                "description": "d", "parameters": {"type": "object", "additionalProperties": True},
+                "failureCatalog": {"closed": [], "open": []}}
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, "a.json", flow(example))
+        write(folder, "a.case.json", case)
+        status, out, err = run("a.case.json", cwd=folder)
+        check(status == 0 and "1 passed, 0 failed" in out, f"answers for the namespace example: {out}{err}")
+        done = subprocess.run([MWLVM, "explore", "a.json"], capture_output=True, text=True, cwd=folder)
+        check(done.returncode == 0 and "Timeout.Exceeded" in done.stdout and "  success: " in done.stdout,
+              f"explore in the namespace example: {done.stdout}{done.stderr}")
+        write(folder, "http.json", document)
+        write(folder, "b.case.json", dict(case, providers=["http.json"]))
+        status, out, err = run("b.case.json", cwd=folder)
+        check(status == 1 and "MWL0410" in out + err and "http.json:1:" in out + err,
+              f"a document in the namespace example: {out}{err}")
+        write(folder, "a.json", flow("mwl:provider.call/mwl/http/v1"))
+        status, out, err = run("a.case.json", cwd=folder)
+        check(status == 1 and "MWL0405" in out + err, f"a provider that the language does not have: {out}{err}")
+
+
+documentation()
 suites()
 thousand()
 watch()

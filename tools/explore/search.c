@@ -1,6 +1,7 @@
 /* search.c: see search.h. */
 #include "search.h"
 
+#include "assembler/provider/provide.h"
 #include "vm/machine/clone.h"
 #include "vm/machine/providers.h"
 #include "observer.h"
@@ -35,7 +36,7 @@ static mwl_status bind_one(struct search *s, const char *uri, mwl_error *error) 
     if (own) return MWL_OK; /* mock: its arguments say what it answers */
     const mwl_call_provider p = {
         .uri = uri, .document = d ? d->text : NULL, .start = start, .cancel = cancel};
-    return mwl_vm_provide(s->vm, &p, 1, s, error);
+    return mwl__provide_stand_in(s->vm, &p, s, error);
 }
 
 mwl_status search_bind(struct search *s, mwl_error *error) {

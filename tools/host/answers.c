@@ -4,6 +4,7 @@
  * of the answers (answers_read.c). */
 #include "tools/host/answers.h"
 
+#include "assembler/provider/provide.h"
 #include "tools/host/answers_read.h"
 #include "vm/base/hash.h"
 #include "vm/machine/blocking.h"
@@ -446,7 +447,7 @@ static mwl_status provide(struct binding *b, const char *uri, const char *docume
                                  .start = bound_start,
                                  .wake = bound_wake,
                                  .cancel = bound_cancel};
-    mwl_status status = mwl_vm_provide(b->answers->vm, &p, 1, b, error);
+    mwl_status status = mwl__provide_stand_in(b->answers->vm, &p, b, error);
     free(made);
     return status;
 }

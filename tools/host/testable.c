@@ -132,17 +132,36 @@ static bool add_named(struct testable *t, mwl_value v) {
     return true;
 }
 
+/* The library of the command, and the documents that were made for providers without one; malloc'd,
+ * NULL if out of memory. */
+static mwl_asm_document *with_made(const struct testable *t) {
+    size_t n = 0;
+    for (const mwl_asm_document *d = library; d && d->uri; d++) n++;
+    mwl_asm_document *all = calloc(n + t->n_documents + 1, sizeof *all);
+    if (!all) return NULL;
+    if (n) memcpy(all, library, n * sizeof *all);
+    for (size_t i = 0; i < t->n_documents; i++)
+        if (!t->documents[i].of_library && !t->documents[i].file)
+            all[n++] = (mwl_asm_document){
+                .uri = t->documents[i].uri, .text = t->documents[i].text, .stands_in = true};
+    return all;
+}
+
 static mwl_status assemble(struct testable *t, const char *text, size_t len, mwl__buf *problems) {
     mwl_asm_provider *providers = calloc(t->n_documents + 1, sizeof *providers);
-    if (!providers) return MWL_E_NOMEM;
+    mwl_asm_document *all = with_made(t);
+    if (!providers || !all) {
+        free(providers);
+        free(all);
+        return MWL_E_NOMEM;
+    }
     size_t n = 0;
     for (size_t i = 0; i < t->n_documents; i++)
-        if (!t->documents[i].of_library)
+        if (t->documents[i].file)
             providers[n++] =
-                (mwl_asm_provider){t->documents[i].file ? t->documents[i].file : "document",
-                                   t->documents[i].text, t->documents[i].len};
+                (mwl_asm_provider){t->documents[i].file, t->documents[i].text, t->documents[i].len};
     const mwl_asm_options options = {
-        .file = t->path, .providers = providers, .n_providers = n, .library = library};
+        .file = t->path, .providers = providers, .n_providers = n, .library = all};
     mwl_asm_result result;
     mwl_error error = {MWL_OK, NULL, 0};
     mwl_status status = mwl_assemble(text, len, &options, &result);
@@ -156,6 +175,7 @@ static mwl_status assemble(struct testable *t, const char *text, size_t len, mwl
     if (error.message) mwl__buf_printf(problems, "%s: %s\n", t->path, error.message);
     mwl_asm_free(&result);
     free(providers);
+    free(all);
     return status;
 }
 

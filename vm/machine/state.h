@@ -327,6 +327,7 @@ typedef struct mwl__provider {
     bool held;       /* a call provider whose calls wait for mwl_run_release() */
     bool indirect;   /* a call provider whose `start` is not simply called: blocking, or held */
     bool trusted;    /* its document, and what it contributes, are not checked again */
+    bool stands_in;  /* for a provider of the documentation: its namespace may be `example` */
     bool withdrawn;  /* what is left of it in the catalog: every call and phase fails */
     bool borrows;    /* its schemas and codes belong to the record that took its place */
     mwl_now_fn *now; /* of a call provider that is not indirect, or NULL */
