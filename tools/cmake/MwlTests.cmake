@@ -336,6 +336,9 @@ if(Python3_FOUND) # authoring
   set_tests_properties(schema PROPERTIES SKIP_RETURN_CODE 77)
   add_test(NAME completion COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/completion.py $<TARGET_FILE:mwlvm>)
   mwl_test_setup(completion)
+  add_test(NAME conformance_claim COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/conformance_claim.py
+           $<TARGET_FILE:mwlvm>)
+  mwl_test_setup(conformance_claim)
   if(MWL_HAVE_IO) # the patterns and the tour call http and prompt
     add_test(NAME language COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/language.py $<TARGET_FILE:mwlvm>
              ${PROJECT_SOURCE_DIR}/tools/LANGUAGE.md)
