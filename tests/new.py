@@ -4,6 +4,7 @@ with the answers of its first case.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -46,8 +47,8 @@ def run(pattern, file, case, work):
     answers = os.path.join(work, pattern + ".answers.json")
     json.dump(case["answers"], open(answers, "w"))
     words = ["run", file, "--virtual-time", "--quiet", "--input", json.dumps(case.get("input"))]
-    for name in ("http", "prompt"):
-        words += ["--bind", f"mwl:provider.call/mwlvm/{name}/v1={answers}"]
+    for uri in sorted(set(re.findall(r"mwl:provider\.call/mwlvm/[a-z]+/v1", open(file).read()))):
+        words += ["--bind", f"{uri}={answers}"]
     for name, value in case.get("arguments", {}).items():
         words += ["--arg", f"{name}={json.dumps(value)}"]
     done = mwlvm(*words)

@@ -313,6 +313,11 @@ if(Python3_FOUND) # `mwlvm test`
   add_test(NAME test_cases COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/test_cases.py
            $<TARGET_FILE:mwlvm> tests/cases tests/regression ../shared/suites/mwl/conformance)
   mwl_test_setup(test_cases)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/../shared/suites/mwl/pages)
+    add_test(NAME spec_pages COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/spec_pages.py
+             $<TARGET_FILE:mwlvm> ${PROJECT_SOURCE_DIR}/../shared/suites/mwl/pages)
+    mwl_test_setup(spec_pages)
+  endif()
   add_test(NAME explore_mistakes COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/mistakes.py
            $<TARGET_FILE:mwlvm>)
   mwl_test_setup(explore_mistakes)

@@ -233,7 +233,8 @@ mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older,
     uint32_t a = chain_length(take_newer), b = chain_length(older);
     /* spec: execution-context, chaining: supersession preserves the superseded failure as it is;
      * one that the chain has already is not linked again. DECISIONS.md 10. */
-    if (has_history(take_newer, a, older, b)) return take_newer;
+    if (has_history(take_newer, a, older, b)) b = 0;
+    if (b == 0 && a <= limit) return take_newer;
     mwl_value tail = mwl__keep(older);
     if (a + b > limit) { /* the last link that is kept says that older failures were dropped */
         uint32_t left = limit - 1;
