@@ -1,7 +1,8 @@
 #!/bin/sh
-# mutate.sh [NAME...]: breaks the VM on purpose, one edit of mutations.txt at a time, in a copy of the tree, and shows
+# mutate.sh [NAME...]: breaks the engine on purpose, one edit of mutations.txt at a time, in a copy of the tree, and shows
 # which test notices. Fails when an edit goes unnoticed. MUTATE_DIR: where the copy lies (kept); else a temporary one.
-# Without NAMEs all are made, and tests/MUTATIONS.md is written.
+# Without NAMEs all are made, and tests/MUTATIONS.md is written. For an edit with a `ctest` line only those entries of ctest
+# are run, and only what they need is built; for the others the cases and the unit tests that it names.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 dir=${MUTATE_DIR:-$(mktemp -d)}
@@ -10,7 +11,8 @@ suites=${MWL_SUITES:-$root/../shared/suites}
 mkdir -p "$dir/tree"
 
 # Only what differs is copied, with a new time, so that a kept copy builds again what must be.
-parts="CMakeLists.txt vm assembler stdlib tools bench tests"
+parts="CMakeLists.txt CMakePresets.json README.md CHANGELOG.md CONTRIBUTING.md LICENSE SECURITY.md THIRD-PARTY.md
+    vm assembler stdlib tools bench tests"
 (cd "$dir/tree" && find . -type f) | while read -r file; do [ -f "$root/$file" ] || rm "$dir/tree/$file"; done
 # shellcheck disable=SC2086
 (cd "$root" && find $parts -type f) | while read -r file; do
@@ -54,30 +56,64 @@ noticed() { # noticed TEST...
     return 0
 }
 
-# Unbroken, all of them must pass, and in time: else what follows would show nothing.
-whole="$(sed -n 's/^test //p' "$root/tests/mutations.txt" | sort -u) test_cancel_everywhere"
-# shellcheck disable=SC2086
-build mwl-suite $whole || { cat "$dir/build.log"; exit 1; }
-# shellcheck disable=SC2086
-by=$(noticed $whole)
-[ -z "$by" ] || { echo "nothing is broken, and yet: $by"; exit 1; }
+# The same for entries of ctest, which are given as a pattern.
+noticed_by() { # noticed_by PATTERN
+    (cd "$dir/build" && MWL_SUITES="$suites" ctest -R "$1" -j "${JOBS:-2}" --timeout 60 --stop-on-failure) \
+        >"$dir/ctest.log" 2>&1 && return 0
+    first=$(sed -n 's/.*Test *#[0-9]*: \([a-z_0-9]*\) .*\*\*\*.*/\1/p' "$dir/ctest.log" | head -n 1)
+    echo "${first:-ctest fails}"
+}
+
+edit_of() { awk -v name="$1" '$1 == "name" { on = $2 == name } on && NF' "$root/tests/mutations.txt"; }
+field() { echo "$edit" | sed -n "s/^$1 //p"; }
+targets() { python3 "$root/tests/mutations.py" --targets "$dir/build" "$1"; }
+# The tests of an edit without a `ctest` line.
+units() {
+    for test in $(field test) test_cancel_everywhere; do
+        [ ! -f "$root/tests/unit/$test.c" ] && [ ! -f "$root/tests/api/$test.c" ] || echo "$test"
+    done
+}
 
 names=$(sed -n 's/^name //p' "$root/tests/mutations.txt")
 [ $# -eq 0 ] || names=$*
+# Unbroken, all of their tests must pass, and in time: else what follows would show nothing.
+plain=
+entries=
+for name in $names; do
+    edit=$(edit_of "$name")
+    [ -n "$edit" ] || { echo "no such mutation: $name"; exit 2; }
+    if [ -n "$(field ctest)" ]; then entries="$entries $(field ctest)"; else plain="$plain $(units)"; fi
+done
+plain=$(echo "$plain" | tr ' ' '\n' | sort -u)
+entries=$(echo "$entries" | tr ' ' '\n' | sort -u | sed '/^$/d' | paste -sd'|' -)
+by=
+# shellcheck disable=SC2086
+if [ -n "$plain" ]; then
+    build mwl-suite $plain || { cat "$dir/build.log"; exit 1; }
+    by=$(noticed $plain)
+fi
+if [ -z "$by" ] && [ -n "$entries" ]; then
+    # shellcheck disable=SC2046
+    build $(targets "$entries") || { cat "$dir/build.log"; exit 1; }
+    by=$(noticed_by "$entries")
+fi
+[ -z "$by" ] || { echo "nothing is broken, and yet: $by"; exit 1; }
+
 total=0
 unnoticed=0
 : >"$dir/table"
 for name in $names; do
-    edit=$(awk -v name="$name" '$1 == "name" { on = $2 == name } on && NF' "$root/tests/mutations.txt")
-    file=$(echo "$edit" | sed -n 's/^file //p')
-    tests=$(echo "$edit" | sed -n 's/^test //p')
-    [ -n "$file" ] || { echo "no such mutation: $name"; exit 2; }
-    kept=
-    for test in $tests test_cancel_everywhere; do [ ! -f "$root/tests/unit/$test.c" ] && [ ! -f "$root/tests/api/$test.c" ] || kept="$kept $test"; done
+    edit=$(edit_of "$name")
+    file=$(field file)
+    entries=$(field ctest)
     python3 "$root/tests/mutations.py" "$name" "$root/$file" "$dir/tree/$file" || exit 2
     total=$((total + 1))
-    # shellcheck disable=SC2086
-    if build mwl-suite $kept; then by=$(noticed $kept); else by="the compiler"; fi
+    # shellcheck disable=SC2046
+    if [ -n "$entries" ]; then
+        if build $(targets "$entries"); then by=$(noticed_by "$entries"); else by="the compiler"; fi
+    else
+        if build mwl-suite $(units); then by=$(noticed $(units)); else by="the compiler"; fi
+    fi
     if [ -z "$by" ]; then
         unnoticed=$((unnoticed + 1))
         by="NOBODY"

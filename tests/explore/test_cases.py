@@ -132,6 +132,45 @@ def differences():
         check("none.json: No such file" in run(".", cwd=folder)[1], "a missing definition")
 
 
+def boundaries():
+    """Each expectation holds at its boundary and fails one beyond it: three calls, two waits of a second, a cleanup."""
+    retry = {"provider": "mwl:provider.middleware/mwl/retry/v1", "onEntry": {"with": {"policies": [
+        {"match": {"codes": ["*"]}, "attempts": 5, "backoff": {"initial": "PT1S"}}]}}}
+    cleanup = {"provider": "mwl:provider.middleware/mwl/finally/v1", "onAlways": {"with": {"call": {
+        "provider": "mwl:provider.call/mwl/mock/v1"}}}}
+    flow = {"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "ask", "steps": {
+        "ask": {"action": "Call", "call": {"provider": "mwl:provider.call/mwl/mock/v1"}, "middleware": [cleanup, retry], "next": "end"},
+        "unused": {"action": "Pass", "next": "end"},
+        "end": {"action": "Match", "cases": [{"when": "{{ step.input == 7.0 }}", "next": "unused"}], "default": {"next": "last"}},
+        "last": {"action": "Return", "value": {"a": [1, 2], "b": 3}}}}
+    lost = {"failure": {"code": "Some.Failure"}}
+    case = {"definition": "flow.json", "answers": {"ask": [lost, lost, {"value": 1}, {"value": None}]}}
+    rows = [
+        ({"calls": {"ask": {"atMost": 4}}}, True), ({"calls": {"ask": {"atMost": 3}}}, False),
+        ({"calls": {"ask": {"atLeast": 4}}}, True), ({"calls": {"ask": {"atLeast": 5}}}, False),
+        ({"calls": {"atLeast": 4, "atMost": 4}}, True), ({"calls": {"ask": 4}}, True), ({"calls": {"ask": 3}}, False),
+        ({"calls": 4}, True), ({"calls": 5}, False), ({"calls": {"atMost": 3}}, False), ({"calls": {"atLeast": 5}}, False),
+        ({"time": "PT2S"}, True), ({"time": "PT3S"}, False), ({"time": {"atMost": "PT2S"}}, True),
+        ({"time": {"atMost": "PT1.9S"}}, False), ({"time": {"atLeast": "PT2S"}}, True), ({"time": {"atLeast": "PT2.1S"}}, False),
+        ({"steps": {"ran": ["ask", "last"]}}, True), ({"steps": {"ran": ["ask", "unused"]}}, False),
+        ({"steps": {"notRan": ["unused"]}}, True), ({"steps": {"notRan": ["unused", "ask"]}}, False),
+        ({"cleanup": True}, True), ({"cleanup": False}, False), ({"cleanup": 1}, True), ({"cleanup": 2}, False),
+        ({"cel": ["true", "size(calls) == 4"]}, True), ({"cel": ["true", "size(calls) == 5"]}, False),
+        ({"value": {"a": [1, 2], "b": 3}}, True), ({"value": {"a": [1, 2]}}, False), ({"value": {"a": [1], "b": 3}}, False),
+        ({"value": {"a": [1, 2, 3], "b": 3}}, False), ({"value": {"a": [1, 2], "b": 3, "c": 1}}, False), ({"result": {"type": "success", "value": {"a": [1, 2], "b": 3}}}, True),
+        ({"result": {"type": "success", "value": {"a": [1, 2]}}}, False),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, "flow.json", flow)
+        for i, (expect, _) in enumerate(rows):
+            write(folder, f"c{i:02}.case.json", {**case, "expect": expect})
+        out = run(".", cwd=folder)[1]
+        for i, (expect, good) in enumerate(rows):
+            check((f"FAIL c{i:02}.case\n" not in out) == good, f"{'should hold' if good else 'should fail'}: {expect}")
+        n_good = sum(good for _, good in rows)
+        check(f"{n_good} passed, {len(rows) - n_good} failed" in out, f"how many hold: {out[-100:]}")
+
+
 def formats():
     with tempfile.TemporaryDirectory() as folder:
         write(folder, "bad.json", BAD)
@@ -263,6 +302,7 @@ thousand()
 watch()
 record()
 differences()
+boundaries()
 formats()
 update()
 coverage()

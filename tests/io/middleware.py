@@ -116,6 +116,25 @@ class CircuitBreaker(Case):
     def test_failures_that_do_not_match_do_not_count(self):
         self.assertEqual(self.loop(4, {"failure": {"code": "X.Y"}}, match={"codes": ["Z.*"]}), ["X.Y"] * 4)
 
+    def test_it_counts_failures_one_after_the_other(self):
+        """A success between them begins the count anew."""
+        with_ = "{{ size(vars.codes) == 1 ? {'value': 1} : {'failure': {'code': 'X.Y'}} }}"
+        self.assertEqual(self.loop(5, with_), ["X.Y", "ok", "X.Y", "X.Y", self.OPEN])
+
+    def test_one_probe_at_a_time_decides(self):
+        """Three come at the instant at which it half-opens: one is let through, and its success closes it for all."""
+        mw = [entry("circuit-breaker", {"key": "p", "failures": 1, "openFor": "PT3S"})]
+        fails = {"action": "Call", "call": {"provider": MOCK, "with": {"failure": {"code": "X.Y"}}}, "middleware": mw, "next": "w",
+                 "catch": [{"match": {"codes": ["*"]}, "next": "w"}]}
+        inner = lambda delay: {"entrypoint": "s", "steps": {
+            "s": {"action": "Call", "call": {"provider": MOCK, "with": {"delay": delay, "value": 1}}, "middleware": mw, "next": "end"},
+            "end": {"action": "Return"}}}
+        many = lambda name, next_: {"action": "Gather", "over": "{{ [1, 2, 3] }}", "call": {"flow": name}, "completion": {"successes": 0},
+                                    "assign": {name: "{{ step.results.filter(r, r.type == 'success').size() }}"}, "next": next_}
+        steps = {"a": fails, "w": {"action": "Sleep", "for": "PT3S", "next": "one"}, "one": many("Probe", "all"),
+                 "all": many("After", "end"), "end": {"action": "Return", "value": "{{ [vars.Probe, vars.After] }}"}}
+        self.assertEqual(self.succeeds(flow(steps, "a", flows={"Probe": inner("PT1S"), "After": inner("PT0S")}), VIRTUAL), [1, 3])
+
     def test_successes_keep_it_closed(self):
         self.assertEqual(self.loop(3, {"value": 1}), ["ok"] * 3)
 
@@ -142,6 +161,20 @@ class Cache(Case):
         definition = sub(mw, {"delay": "PT1S"}, "{{ [1, 2, 3] }}", completion={"successes": 0})
         run = self.run_flow(definition, VIRTUAL)
         self.assertEqual(run.status, 0, run)
+
+    def test_a_value_lives_until_the_instant_of_its_ttl(self):
+        """One nanosecond before, it is kept; at the very instant it is made again, and as long from then on."""
+        for waits, values in ((["PT0.999999999S"], [1, 1]), (["PT1S"], [1, 2]), (["PT1S", "PT0.999999999S", "PT0.000000001S"], [1, 2, 2, 4])):
+            mw = [entry("cache", {"key": "k", "ttl": "PT1S"})]
+            steps = {"end": {"action": "Return", "value": "{{ vars.seen }}"}}
+            for i in range(len(waits) + 1):
+                last = i == len(waits)
+                steps[f"s{i}"] = {"action": "Call", "call": {"provider": MOCK, "with": {"value": i + 1}}, "middleware": mw,
+                                  "assign": {"seen": f"{{{{ {'vars.seen + ' if i else ''}[step.result.value] }}}}"},
+                                  "next": "end" if last else f"w{i}"}
+                if not last:
+                    steps[f"w{i}"] = {"action": "Sleep", "for": waits[i], "next": f"s{i + 1}"}
+            self.assertEqual(self.succeeds(flow(steps, "s0"), VIRTUAL), values, waits)
 
     def test_ttl_and_keys(self):
         mw = [entry("cache", {"key": "{{ middleware.input }}", "ttl": "PT5S", "maxEntries": 2}), entry("log", {"message": "made"})]
