@@ -95,8 +95,8 @@ class Screen:
                     self.wrapped = True
 
 
-def run(*words, columns=80, env=None, keys=(), stdin=None, piped=None, stdout_file=None, status=0, limit=60):
-    """Runs the command with a terminal. keys: (seconds after the first status line, bytes to type). piped: what comes
+def run(*words, columns=80, env=None, keys=(), stdin=None, piped=None, stdout_file=None, status=0, limit=60, at_once=False):
+    """Runs the command with a terminal. keys: (seconds after the first status line, or at_once after the start, bytes to type). piped: what comes
     through a pipe as standard input. Returns the screen."""
     pipe = os.pipe() if piped is not None else None
     pid, fd = pty.fork()
@@ -117,7 +117,8 @@ def run(*words, columns=80, env=None, keys=(), stdin=None, piped=None, stdout_fi
     screen, start, raw = Screen(columns), time.time(), b""
     keys = list(keys)
     while time.time() - start < limit:
-        if keys and screen.states and time.time() - screen.states[0][0] > keys[0][0]:
+        began = start if at_once else screen.states[0][0] if screen.states else None
+        if keys and began and time.time() - began > keys[0][0]:
             os.write(fd, keys.pop(0)[1])
         ready, _, _ = select.select([fd], [], [], 0.05)
         if not ready:
@@ -213,6 +214,21 @@ def live_interrupts():
     expect(s.took < 20 and "ended without a Result" in s.raw, "Ctrl-C twice:", s.raw)
 
 
+def cleanup_has_a_name():
+    """The live line of a cleanup of the Flow, which belongs to no Step."""
+    whole = flow("whole", {"a": {"action": "Pass", "next": "z"}}, middleware=[{
+        "provider": "mwl:provider.middleware/mwl/finally/v1",
+        "onAlways": {"with": {"call": {"provider": MOCK, "with": {"delay": "PT1H"}}}}}])
+    s = run(whole, keys=[(0.4, b"\x03"), (0.9, b"\x03")], status=-signal.SIGINT)
+    expect("] cleanup of the Flow, waits for mock" in s.raw, "a cleanup without a name:", s.raw)
+
+
+def prompt_interrupts():
+    """Ctrl-C at the prompt of the debugger gives up what was typed; `quit` ends it."""
+    s = run("debug", HOUR, "--input", "null", keys=[(0.4, b"whe\x03"), (0.8, b"where\n"), (1.2, b"quit\n")], at_once=True)
+    expect("there is no command" not in s.raw and "> the root Flow, line 1" in s.raw, "Ctrl-C at the prompt:", s.raw)
+
+
 def colours():
     s = run(RAISE, status=1)
     expect("\x1b[1;31merror Bad\x1b[0m: no" in s.raw, "a failure:", repr(s.raw))
@@ -290,7 +306,7 @@ def attempt(test):
 
 if __name__ == "__main__":
     begun = time.time()
-    tests = [t for t in (live_line, durable, no_live_line, live_interrupts, colours, bar, bar_interrupts)
+    tests = [t for t in (live_line, durable, no_live_line, live_interrupts, cleanup_has_a_name, prompt_interrupts, colours, bar, bar_interrupts)
              if len(sys.argv) < 3 or t.__name__ in sys.argv[2:]]
     with concurrent.futures.ProcessPoolExecutor(len(tests)) as pool: # they wait most of the time
         found = [line for some in pool.map(attempt, tests) for line in some]

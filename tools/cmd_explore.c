@@ -295,6 +295,7 @@ static int explore(struct job *j) {
     size_t shown[FINDING_RANKS], n = 0;
     explore_report(&r, shown);
     for (int rank = 0; rank <= (int)j->deny; rank++) n += shown[rank];
+    if (search_interrupted()) cmd_end_by_signal(search_interrupted());
     int answer = n ? CMD_FAILED : j->search.stopped || j->search.n_too_long ? CMD_LIMIT : CMD_OK;
     if (j->write_case) {
         int written = write_cases(j, &r);

@@ -98,6 +98,13 @@ class Run(Case):
         self.write("f.json", flow({"b": append("other", "end")}))
         self.assertIn("of another program", self.command(*words, status=1).stderr)
 
+    def test_the_columns_of_ps_fit_their_names(self):
+        self.write("f.json", flow({"a": {"action": "Sleep", "for": "PT1H", "next": "b"}, "b": {"action": "Return"}}))
+        for name in ("short", "n" * 40, "\u00e4" * 30):
+            self.command("run", "f.json", "--durable", "runs.db", "--id", name, "--detach")
+        lines = self.command("ps", "--durable", "runs.db").stdout.splitlines()
+        self.assertEqual([line.index(word) for line, word in zip(lines, ("STATE", "new", "new", "new"))], [41] * 4)
+
     def test_another_input_under_the_same_id_is_refused(self):
         self.write("f.json", flow({"a": {"action": "Sleep", "for": "PT0.01S", "next": "b"},
                                    "b": {"action": "Return", "value": "{{ frame.input }}"}},

@@ -253,6 +253,10 @@ class Stopping(Exec):
             if os.path.exists(self.path("pids")):
                 os.remove(self.path("pids"))
 
+    def test_the_most_bytes_are_allowed_and_one_more_is_not(self):
+        self.assertEqual(self.succeeds(call("exec", {"argv": ["printf", "x" * 1000], "maxBytes": 1000}), ALL), "x" * 1000)
+        self.fails(call("exec", {"argv": ["printf", "x" * 1001], "maxBytes": 1000}), PREFIX + "TooLarge", ALL)
+
     def test_retry_runs_it_again(self):
         text = f"echo x >> {self.path('count')}; test $(wc -l < {self.path('count')}) = 3"
         self.succeeds(call("exec", {"argv": ["sh", "-c", text]}, middleware=[retry(5, PREFIX + "NonZeroExit")]), ALL)

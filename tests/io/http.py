@@ -171,6 +171,9 @@ class Failures(Http):
     def test_throttled_until_a_date(self):
         after = self.get("/throttle/date/90", HTTP + "Throttled")["details"]["retryAfter"]
         self.assertTrue(86 <= int(re.fullmatch(r"PT(\d+)S", after)[1]) <= 91, after)
+        # a part of a second counts as a whole one: five tries, because the machine may be busy at the turn of a second
+        exact = [self.get("/throttle/date/90", HTTP + "Throttled")["details"]["retryAfter"] for _ in range(5)]
+        self.assertIn("PT90S", exact)
         self.assertEqual(self.get("/throttle/date/-90", HTTP + "Throttled")["details"]["retryAfter"], "PT0S")
 
     def test_a_header_that_cannot_be_read(self):
@@ -382,7 +385,7 @@ class Under(Http):
 
 class Proxy(Http):
     def test_the_proxy_of_the_environment(self):
-        env = {**os.environ, "http_proxy": self.server.url(""), "no_proxy": "other.invalid"}
+        env = {**os.environ, "http_proxy": self.server.url(""), "no_proxy": "other.invalid,host.invalid"}  # not the end of a word
         # a proxy gets the whole URL as its target
         content = call("http", {"url": "http://no-such-host.invalid/echo"})
         run = self.run_flow(content, "--allow-http=no-such-host.invalid", env=env)

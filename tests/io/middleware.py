@@ -135,6 +135,26 @@ class CircuitBreaker(Case):
                  "all": many("After", "end"), "end": {"action": "Return", "value": "{{ [vars.Probe, vars.After] }}"}}
         self.assertEqual(self.succeeds(flow(steps, "a", flows={"Probe": inner("PT1S"), "After": inner("PT0S")}), VIRTUAL), [1, 3])
 
+    def test_a_success_that_began_before_it_opened_does_not_close_it(self):
+        mw = [entry("circuit-breaker", {"key": "o", "failures": 1, "openFor": "PT10S"})]
+        step = lambda with_: {"action": "Call", "call": {"provider": MOCK, "with": with_}, "middleware": mw, "next": "end"}
+        slow = {"entrypoint": "s", "steps": {"s": step({"delay": "PT2S", "value": 1}), "end": {"action": "Return"}}}
+        fails = {"entrypoint": "s", "steps": {"s": step({"delay": "PT1S", "failure": {"code": "X.Y"}}), "end": {"action": "Return"}}}
+        steps = {"g": {"action": "Gather", "calls": [{"flow": "Slow"}, {"flow": "Fails"}], "completion": {"successes": 1, "wait": True},
+                       "next": "again"},
+                 "again": step({"value": 2}), "end": {"action": "Return"}}
+        self.fails(flow(steps, "g", flows={"Slow": slow, "Fails": fails}), self.OPEN, VIRTUAL)
+
+    def test_a_probe_that_is_cancelled_lets_the_next_one_try(self):
+        mw = entry("circuit-breaker", {"key": "q", "failures": 1, "openFor": "PT3S"})
+        step = lambda with_, next_, *outer: {"action": "Call", "call": {"provider": MOCK, "with": with_}, "middleware": [*outer, mw],
+                                             "catch": [{"match": {"codes": ["*"]}, "next": next_}], "next": next_}
+        steps = {"a": step({"failure": {"code": "X.Y"}}, "w"), "w": {"action": "Sleep", "for": "PT3S", "next": "probe"},
+                 "probe": step({"delay": "PT1H"}, "again", timeout(1)),
+                 "again": {**step({"value": "through"}, "end"), "catch": []}, "end": {"action": "Return"}}
+        del steps["again"]["catch"]
+        self.assertEqual(self.succeeds(flow(steps, "a"), VIRTUAL), "through")
+
     def test_successes_keep_it_closed(self):
         self.assertEqual(self.loop(3, {"value": 1}), ["ok"] * 3)
 

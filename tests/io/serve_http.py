@@ -206,7 +206,8 @@ class Server:
             value = time.strftime("%A, %d-%b-%y %H:%M:%S GMT", then) if parts[0] == "rfc850" else time.asctime(then)
         if parts[0] == "junk":
             value = urllib.parse.unquote(value)
-        return await self.reply(w, b'{"slow": "down"}', 429, Retry_After=value)
+        name = "rETRY_aFTER" if parts[0] == "seconds" else "Retry_After"  # case means nothing
+        return await self.reply(w, b'{"slow": "down"}', 429, **{name: value})
 
     async def on_after(self, w, parts, **_):
         """/after/N/KEY: N times 503 with Retry-After, then a success."""

@@ -8,6 +8,7 @@ TABLE(cel_lists, range_and_slice, {"lists.range", "[4]", "[0, 1, 2, 3]"},
       {"lists.range", "[9223372036854775807]", NULL}, {"lists.range", "[4.0]", NULL},
       {"slice", "[[1, 2, 3, 4], 1, 3]", "[2, 3]"}, {"slice", "[[1, 2, 3, 4], 4, 4]", "[]"},
       {"slice", "[[1, 2, 3, 4], 3, 0]", NULL}, {"slice", "[[1, 2, 3, 4], 0, 10]", NULL},
+      {"slice", "[[1, 2, 3, 4], 0, 4]", "[1, 2, 3, 4]"}, {"slice", "[[1, 2, 3, 4], 0, 5]", NULL},
       {"slice", "[[1, 2, 3, 4], -5, 3]", NULL})
 
 TABLE(cel_lists, flatten, {"flatten", "[[1, [2, [3, 4]]]]", "[1, 2, [3, 4]]"},

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static const char *current; /* the subcommand that runs; NULL before it is found */
 static int ending_signal;
@@ -14,10 +15,19 @@ void cmd_begin(const char *name) { current = name; }
 void cmd_end_by_signal(int number) { ending_signal = number; }
 int cmd_ending_signal(void) { return ending_signal; }
 
+/* An earlier write failed, and its errno is lost. The output has a hole already: one more byte
+ * shows why. */
+static int lost_errno(void) {
+    errno = 0;
+    return write(STDOUT_FILENO, "\n", 1) < 0 ? errno : EIO;
+}
+
 int cmd_flush(void) {
     static int error;
     errno = 0;
-    if ((fflush(stdout) != 0 || ferror(stdout)) && !error) error = errno ? errno : EIO;
+    bool failed = fflush(stdout) != 0;
+    int why = errno;
+    if ((failed || ferror(stdout)) && !error) error = failed && why ? why : lost_errno();
     return error;
 }
 

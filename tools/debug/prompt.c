@@ -263,7 +263,13 @@ int prompt_run(const struct prompt *p, struct session *s) {
     show_stop(p, s);
     for (bool more = true; more;) {
         fflush(stdout);
+        interrupted = 0;
         char *line = line_read(p->script, "(mwl) ");
+        if (!line && interrupted && !p->script) { /* Ctrl-C: what was typed is given up */
+            clearerr(stdin);
+            putchar('\n');
+            continue;
+        }
         if (!line) break;
         char *text = line + strspn(line, " \t");
         if (!*text && !p->script) text = last; /* an empty line repeats the last command */

@@ -2,6 +2,7 @@
 #include "tools/base/cmd.h"
 #include "store.h"
 #include "tools/base/term.h"
+#include "vm/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@ struct ps {
     const char *state;
     unsigned states;
     size_t n;
+    int width, width_2; /* of the columns with names */
 };
 
 static const char head[] =
@@ -72,16 +74,42 @@ static bool json_row(void *ctx, const mwl_store_row *row) {
     return true;
 }
 
+/* printf counts bytes, people see letters. */
+static int padded(const char *text, int width) {
+    size_t len = strlen(text);
+    return width + (int)(len - mwl__utf8_count(text, len));
+}
+
+static void widen(int *width, const char *text) {
+    int n = (int)mwl__utf8_count(text, strlen(text));
+    if (n > *width) *width = n;
+}
+
+/* Finds how wide the columns are, before anything is printed. */
+static bool measure_row(void *ctx, const mwl_store_row *row) {
+    struct ps *p = ctx;
+    widen(&p->width, row->id);
+    widen(&p->width_2, row->name);
+    return true;
+}
+
+static bool measure_wait(void *ctx, const char *run, const mwl_store_wait *wait) {
+    struct ps *p = ctx;
+    widen(&p->width, run);
+    widen(&p->width_2, wait->name);
+    return true;
+}
+
 static bool text_row(void *ctx, const mwl_store_row *row) {
     struct ps *p = ctx;
     char created[STORE_TIME], due[STORE_TIME];
     const char *why = row->state == MWL_STORE_STUCK && row->result.at ? row->result.at : "";
     if (p->n++ == 0)
-        printf("%-20s %-8s %-20s %-19s  %-19s  %s\n", "RUN", "STATE", "PROGRAM", "CREATED (UTC)",
-               "DUE (UTC)", "WAITS");
+        printf("%-*s %-8s %-*s %-19s  %-19s  %s\n", p->width, "RUN", "STATE", p->width_2, "PROGRAM",
+               "CREATED (UTC)", "DUE (UTC)", "WAITS");
     store_time(row->due_wall_ns, due);
-    term_printf(stdout, "%-20s %-8s %-20s %-19s  %-19s  %zu%s%s", row->id,
-                mwl_store_state_name(row->state), row->name,
+    term_printf(stdout, "%-*s %-8s %-*s %-19s  %-19s  %zu%s%s", padded(row->id, p->width), row->id,
+                mwl_store_state_name(row->state), padded(row->name, p->width_2), row->name,
                 store_time(row->created_wall_ns, created), *due ? due : "-", row->n_waits,
                 *why ? "  " : "", why);
     putchar('\n');
@@ -103,15 +131,22 @@ static bool json_wait(void *ctx, const char *run, const mwl_store_wait *wait) {
 static bool text_wait(void *ctx, const char *run, const mwl_store_wait *wait) {
     struct ps *p = ctx;
     char since[STORE_TIME];
-    if (p->n++ == 0) printf("%-20s %-20s %-19s  %s\n", "RUN", "NAME", "SINCE (UTC)", "QUESTION");
-    term_printf(stdout, "%-20s %-20s %-19s  %.*s", run, wait->name,
-                store_time(wait->since_wall_ns, since), (int)wait->question.len, wait->question.at);
+    if (p->n++ == 0)
+        printf("%-*s %-*s %-19s  %s\n", p->width, "RUN", p->width_2, "NAME", "SINCE (UTC)",
+               "QUESTION");
+    term_printf(stdout, "%-*s %-*s %-19s  %.*s", padded(run, p->width), run,
+                padded(wait->name, p->width_2), wait->name, store_time(wait->since_wall_ns, since),
+                (int)wait->question.len, wait->question.at);
     putchar('\n');
     return true;
 }
 
 static int print(struct ps *p, mwl_store *s) {
     const mwl_store_query query = {.states = p->states};
+    p->width = p->width_2 = 20;
+    if (!p->line.json)
+        (void)(p->waits ? s->ops->waits(s, 0, measure_wait, p)
+                        : s->ops->list(s, &query, measure_row, p)); /* a failure comes again */
     mwl_status status = p->waits ? s->ops->waits(s, 0, p->line.json ? json_wait : text_wait, p)
                                  : s->ops->list(s, &query, p->line.json ? json_row : text_row, p);
     if (status != MWL_OK) return store_fail(s, status);

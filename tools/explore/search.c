@@ -7,6 +7,7 @@
 #include "observer.h"
 
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -349,11 +350,25 @@ static int64_t wall_ns(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number) { interrupted = number; }
+
+int search_interrupted(void) { return interrupted; }
+
+/* The first Ctrl-C ends the search, and what was found is shown; a second one ends the process. */
+static void watch_interrupts(void) {
+    const struct sigaction ends = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &ends, NULL);
+    sigaction(SIGTERM, &ends, NULL);
+}
+
 static mwl_status explore(struct search *s) {
     int64_t stop = s->budget.wall_ns == MWL_NEVER ? MWL_NEVER : wall_ns() + s->budget.wall_ns;
     for (uint64_t n = 0; s->n_stack; n++) {
         if (s->n_states >= s->budget.states) s->stopped = "the budget of states is used up";
         if (n % 64 == 0 && wall_ns() > stop) s->stopped = "the budget of time is used up";
+        if (interrupted) s->stopped = "it was interrupted";
         if (s->stopped) return MWL_OK;
         if (!expand(s, s->stack[--s->n_stack])) return MWL_E_NOMEM;
     }
@@ -363,6 +378,7 @@ static mwl_status explore(struct search *s) {
 mwl_status search_run(struct search *s, const mwl_start *start_with, char *why, size_t size) {
     mwl_error error = {MWL_OK, NULL, 0};
     mwl_run *run = NULL;
+    watch_interrupts();
     s->readable = mwl__readable_of(s->program);
     mwl_vm_now(s->vm, &s->began);
     uint32_t root = new_state(s, (mwl__fingerprint){0, 0}); /* before anything happens */

@@ -98,6 +98,8 @@ struct search {
 
 /* Starts a run with this input and explores it. Returns MWL_OK, also if the budget was used up
  * (s->stopped); or a status and `why`. The caller has filled in what is above `states`. */
+/* The signal that ended the search, or 0. */
+int search_interrupted(void);
 mwl_status search_run(struct search *s, const mwl_start *start, char *why, size_t size);
 void search_free(struct search *s);
 

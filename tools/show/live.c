@@ -115,7 +115,8 @@ void live_draw(void *ctx) {
     v.live = live;
     mwl_run_look(live->run, see, &v);
     struct line l = {{0}, 0};
-    add(&l, "[%" PRId64 ":%02d] %s", s / 60, (int)(s % 60), v.path.text);
+    add(&l, "[%" PRId64 ":%02d] %s", s / 60, (int)(s % 60),
+        *v.path.text ? v.path.text : "cleanup of the Flow");
     for (size_t i = v.n_counts; i-- > v.hidden;)
         add(&l, ", %s %" PRIu64, v.counts[i].word, v.counts[i].n);
     add(&l, "%s", v.wait.text);
