@@ -182,6 +182,28 @@ class Bad(Case):
         line.settimeout(60)
         self.until(lambda: line.recv(1 << 20) == b"")
 
+    def test_listeners_that_do_not_read_share_one_pool(self):
+        """64 MiB for all of them: the one that is behind the most is closed, and goes on with Last-Event-ID."""
+        self.serve()
+        self.put("p", flow({"a": ask("ok")}))
+        lines = []
+        for _ in range(120):
+            line = socket.socket(socket.AF_UNIX)
+            self.addCleanup(line.close)
+            line.connect(self.path("runs.db-sock"))
+            line.sendall(b"GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+            lines.append(line)
+        self.until(lambda: self.metric("http_streams") == 120)
+        before = self.memory()
+        for i in range(2):  # less than 1 MiB for each
+            self.post("/v1/runs", [{"program": "p", "id": f"{i}-{k}-" + "x" * 480} for k in range(250)], status=202)
+        self.until(lambda: self.metric("http_streams") < 120)
+        self.until(lambda: all(r["state"] == "waiting" for r in self.get("/v1/runs?state=open&limit=1000").lines))
+        self.assertGreater(self.metric("http_streams"), 20)
+        self.assertLess(self.memory() - before, 110000)
+        events = self.listen("/v1/events", headers={"Last-Event-ID": "0"})
+        self.assertEqual([next(events)["id"] for _ in range(5)], [1, 2, 3, 4, 5])
+
     def test_a_listener_that_fetches_nothing_for_long_is_closed(self):
         self.serve("--idle", "1")
         self.put("p", flow({"a": ask("ok")}))

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """limits.py MWLVM: no answer of a server is larger than its limit, whatever runs hold, and what a request misspells is refused."""
+import base64
+import hashlib
 import json
 import time
 
@@ -170,6 +172,32 @@ class Limits(Case):
             got = self.ask("GET", "/v1/programs/big/graph")
         self.assertIn(got.status, (422, 500), got.body[:300])
         self.assertLess(self.memory(), 120000)
+
+    def test_a_link_is_signed_for_one_way_to_write_it(self):
+        self.serve()
+        self.put("p", flow({"a": ask("ok")}))
+        self.post("/v1/runs", {"program": "p", "id": "x"}, status=202)
+        self.waits("x")
+        link = self.link("x")
+        _, _, run, number, until, mac = link.split("/")
+        headers = {"Accept": "application/json"}
+        self.get(link, headers=headers)
+        for number, until in (("01", until), ("1%20", until), ("+1", until), ("1", "0" + until), ("1", until + "%0A"), ("1", str(int(until) + 1)),
+                              ("2", until), ("", until)):
+            self.ask("GET", f"/a/{run}/{number}/{until}/{mac}", headers=headers, status=403)
+        got = self.post("/v1/runs/x/waits/01/link", status=200).json["link"]
+        self.assertIn("/a/x/1/", got)
+        self.get(got[got.index("/a/"):], headers=headers)
+
+    def test_the_page_names_its_script_by_hash(self):
+        self.serve()
+        page = self.get("/", tcp=True)
+        script = page.body[page.body.index("<script>") + 8:page.body.index("</script>")]
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        policy = page.headers["Content-Security-Policy"]
+        self.assertIn(f"script-src 'sha256-{digest}';", policy)
+        self.assertEqual((policy.count("unsafe-inline"), page.body.count("<script")), (1, 1))  # that is for style
+        self.assertNotRegex(page.body[:page.body.index("<script>")], r"\son\w+=")
 
     def test_what_a_start_misspells_is_refused(self):
         self.serve()

@@ -78,6 +78,13 @@ static bool find(struct ask *a, struct desk_tools *t, const char *run, const cha
     return status == MWL_OK && w->name && w->question;
 }
 
+/* A number as a link has it: digits, and no zero before them. False: it is written otherwise. */
+static bool read_number(const char *word, uint64_t *out) {
+    size_t len = strlen(word);
+    *out = strtoull(word, NULL, 10);
+    return len > 0 && len <= 18 && strspn(word, "0123456789") == len && *word != '0';
+}
+
 /* ---- making ---------------------------------------------------------------------------------- */
 
 static void put_escaped(FILE *to, const char *text) {
@@ -92,19 +99,20 @@ static void put_escaped(FILE *to, const char *text) {
 void api_link(struct ask *a, struct desk_tools *t) {
     struct wanted w = {0, 0, NULL, NULL, false};
     const char *run = a->words[0], *valid = http_parameter(a->request, "valid");
-    char mac[AUTH_MAC], until[30];
+    char mac[AUTH_MAC];
     double s = valid ? strtod(valid, NULL) : SERVE_LINK_S;
     if (!(s >= 1 && s <= YEAR_S)) {
         ask_problem(a, 400, "`valid` is a number of seconds, up to a year");
     } else if (strlen(run) > RUN_MOST) {
         ask_problem(a, 400, "the id of the run is too long for a link");
     } else if (find(a, t, run, a->words[1], &w)) {
-        snprintf(until, sizeof until, "%lld", (long long)(store_now() / SECOND) + (long long)s);
-        auth_sign(a->serve->secret, run, a->words[1], until, mac);
+        uint64_t until = (uint64_t)(store_now() / SECOND) + (uint64_t)s;
+        auth_sign(a->serve->secret, run, w.number, until, mac);
         fprintf(a->out, "{\"link\":\"%s/a/", serve_url(a->serve));
         put_escaped(a->out, run);
-        fprintf(a->out, "/%llu/%s/%s\"", (unsigned long long)w.number, until, mac);
-        put_time(a->out, "until", strtoll(until, NULL, 10) * SECOND);
+        fprintf(a->out, "/%llu/%llu/%s\"", (unsigned long long)w.number, (unsigned long long)until,
+                mac);
+        put_time(a->out, "until", (int64_t)until * SECOND);
         fputs("}\n", a->out);
     }
     forget(&w);
@@ -114,13 +122,14 @@ void api_link(struct ask *a, struct desk_tools *t) {
 
 bool link_is_signed(struct ask *a) {
     char mac[AUTH_MAC];
-    const char *run = a->words[0], *number = a->words[1], *until = a->words[2];
-    bool whole = strlen(run) <= RUN_MOST && strlen(number) < 25 && strlen(until) < 25 &&
-                 strlen(a->words[3]) == AUTH_MAC - 1;
+    const char *run = a->words[0];
+    uint64_t number, until;
+    bool whole = strlen(run) <= RUN_MOST && read_number(a->words[1], &number) &&
+                 read_number(a->words[2], &until) && strlen(a->words[3]) == AUTH_MAC - 1;
     if (whole) auth_sign(a->serve->secret, run, number, until, mac);
     if (!whole || !sha256_same(mac, a->words[3], AUTH_MAC - 1))
         ask_problem(a, 403, "this link is not valid");
-    else if (strtoll(until, NULL, 10) < store_now() / SECOND)
+    else if ((int64_t)until < store_now() / SECOND)
         ask_problem(a, 410, "the time of this link is over");
     else
         return true;

@@ -4,19 +4,52 @@
 #include "tools/durable/store.h"
 #include "endpoints.h"
 #include "tools/base/interrupt.h"
+#include "sha256.h"
 #include "serve_page.h" /* made from page.html, page.css and page.js */
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+static void base64(const uint8_t *bytes, size_t n, char *out) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t three = (uint32_t)bytes[i] << 16;
+        if (i + 1 < n) three |= (uint32_t)bytes[i + 1] << 8;
+        if (i + 2 < n) three |= bytes[i + 2];
+        *out++ = digits[three >> 18];
+        *out++ = digits[three >> 12 & 63];
+        *out++ = i + 1 < n ? digits[three >> 6 & 63] : '=';
+        *out++ = i + 2 < n ? digits[three & 63] : '=';
+    }
+    *out = '\0';
+}
+
+/* A position in the page behind a word; the page has it. */
+static size_t find_behind(const char *word, size_t from) {
+    size_t len = strlen(word);
+    while (from + len < sizeof serve_page && memcmp(serve_page + from, word, len) != 0) from++;
+    return from + len;
+}
+
+void page_policy(char out[SERVE_POLICY]) {
+    uint8_t hash[SHA256_BYTES];
+    char text[50];
+    size_t begin = find_behind("<script>", 0),
+           end = find_behind("</script>", begin) - strlen("</script>");
+    sha256(serve_page + begin, end - begin, hash);
+    base64(hash, sizeof hash, text);
+    snprintf(out, SERVE_POLICY,
+             "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-%s'; connect-src "
+             "'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+             text);
+}
+
 /* The page has no part from anywhere else, and asks this server only. */
 void api_page(struct ask *a) {
     a->request->type = "text/html; charset=utf-8";
     a->request->header[0] = "Content-Security-Policy";
-    a->request->header[1] =
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src "
-        "'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    a->request->header[1] = a->serve->policy;
     fwrite(serve_page, 1, sizeof serve_page, a->out);
 }
 

@@ -190,11 +190,14 @@ int auth_new_token(const char *tokens, const char *scopes) {
     return CMD_OK;
 }
 
-void auth_sign(const char *secret, const char *run, const char *number, const char *until_s,
+/* The numbers themselves are signed, not a way to write them, and the id with its length: no two
+ * links have one text. */
+void auth_sign(const char *secret, const char *run, uint64_t number, uint64_t until_s,
                char out[AUTH_MAC]) {
     uint8_t mac[SHA256_BYTES];
     char text[2000];
-    int n = snprintf(text, sizeof text, "link\n%s\n%s\n%s", number, until_s, run);
+    int n = snprintf(text, sizeof text, "link %llu %llu %zu %s", (unsigned long long)number,
+                     (unsigned long long)until_s, strlen(run), run);
     sha256_hmac(secret, strlen(secret), text, n < (int)sizeof text ? (size_t)n : sizeof text - 1,
                 mac);
     sha256_hex(mac, out);

@@ -7,6 +7,7 @@
 #define MWL_TOOLS_SERVE_AUTH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define AUTH_SCOPES(X)                                                                             \
     X(READ, "read", 1)                                                                             \
@@ -43,7 +44,7 @@ bool auth_random(char out[AUTH_TOKEN]);
 
 /* The signature of a link: it answers this wait until then. */
 enum { AUTH_MAC = 65 };
-void auth_sign(const char *secret, const char *run, const char *number, const char *until_s,
+void auth_sign(const char *secret, const char *run, uint64_t number, uint64_t until_s,
                char out[AUTH_MAC]);
 
 #endif

@@ -32,8 +32,10 @@ enum {
     SEND_TIMES = 2, /* as long as for a request: an answer is fetched within this time */
     FILES = 200,    /* for everything else */
     STREAM_MOST = 1 << 20,
-    BODIES = 256 << 20,  /* of all requests together */
-    ANSWERS = 256 << 20, /* that clients have not fetched, together */
+    STREAMS = 64 << 20,     /* what all listeners together have not fetched */
+    STREAM_KEPT = 16 << 10, /* room that a listener keeps when it has fetched everything */
+    BODIES = 256 << 20,     /* of all requests together */
+    ANSWERS = 256 << 20,    /* that clients have not fetched, together */
     DROP =
         8 << 20 /* a body that is so much too long is read to its end: then the client reads why */
 };
@@ -75,7 +77,7 @@ struct http {
     struct listener listeners[2];               /* TCP, unix */
     struct http_connection *connections, *last; /* the oldest first */
     struct http_request *requests;
-    size_t bodies, answers; /* bytes of the requests that are there */
+    size_t bodies, answers, streamed; /* bytes of the requests that are there */
     int64_t idle_ns;
     int open_handles;
     bool swept, closing;
@@ -245,6 +247,15 @@ static void on_sweep(uv_timer_t *timer) {
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
+static void drop_stream(struct http_request *r) {
+    struct http_stream *s = r->stream;
+    if (!s) return;
+    r->http->streamed -= s->cap;
+    free(s->data);
+    s->data = NULL;
+    s->at = s->len = s->cap = 0;
+}
+
 static ssize_t read_stream(void *ctx, uint64_t pos, char *buf, size_t max) {
     struct http_request *r = ctx;
     struct http_stream *s = r->stream;
@@ -253,7 +264,10 @@ static ssize_t read_stream(void *ctx, uint64_t pos, char *buf, size_t max) {
     if (n) {
         memcpy(buf, s->data + s->at, n);
         s->at += n;
-        if (s->at == s->len) s->at = s->len = 0;
+        if (s->at == s->len) {
+            s->at = s->len = 0;
+            if (s->cap > STREAM_KEPT) drop_stream(r);
+        }
         if (r->on) r->on->since = now_ns();
         return (ssize_t)n;
     }
@@ -339,12 +353,32 @@ void http_stream_begin(struct http_request *r) {
     http_answer(r);
 }
 
+/* A listener that is too far behind is closed; it can come again with Last-Event-ID. */
+static void cut_stream(struct http_request *r) {
+    drop_stream(r);
+    http_stream_end(r);
+    if (r->on) cut(r->on); /* it would never fetch the end of the stream */
+}
+
+/* All listeners share one pool: the one that is behind the most gives its part back. */
+static void make_stream_room(struct http *h, size_t more) {
+    while (h->streamed + more > STREAMS) {
+        struct http_request *slowest = NULL;
+        for (struct http_request *r = h->requests; r; r = r->next)
+            if (r->stream && r->stream->cap &&
+                (!slowest ||
+                 r->stream->len - r->stream->at > slowest->stream->len - slowest->stream->at))
+                slowest = r;
+        if (!slowest) return;
+        cut_stream(slowest);
+    }
+}
+
 bool http_stream_put(struct http_request *r, const char *text, size_t len) {
     struct http_stream *s = r->stream;
     if (!s || s->ended) return false;
-    if (s->len - s->at + len > STREAM_MOST) { /* it would never fetch the end of the stream */
-        http_stream_end(r);
-        if (r->on) cut(r->on);
+    if (s->len - s->at + len > STREAM_MOST) {
+        cut_stream(r);
         return false;
     }
     if (s->at == s->len && r->on) r->on->since = now_ns();
@@ -354,11 +388,14 @@ bool http_stream_put(struct http_request *r, const char *text, size_t len) {
         s->at = 0;
         size_t cap = s->cap ? s->cap : 4096;
         while (cap - s->len < len) cap *= 2;
+        make_stream_room(r->http, cap - s->cap);
+        if (s->ended) return false; /* it was the slowest itself */
         char *grown = realloc(s->data, cap);
         if (!grown) {
             http_stream_end(r);
             return false;
         }
+        r->http->streamed += cap - s->cap;
         s->data = grown;
         s->cap = cap;
     }
@@ -418,7 +455,7 @@ static void on_over(void *ctx, struct MHD_Connection *connection, void **con_cls
         r->on->request = NULL;
         r->on->since = now_ns();
     }
-    if (r->stream) free(r->stream->data);
+    drop_stream(r);
     free(r->stream);
     free(r->uri);
     free(r->method);

@@ -572,8 +572,7 @@ if (location.pathname.startsWith("/a/")) {
 } else {
   const given = location.hash.match(/^#token=(\w+)$/);
   if (given) {
-    token = given[1];
-    sessionStorage.setItem("token", token);
+    if (!token) sessionStorage.setItem("token", token = given[1]);  // a link of somebody does not change who one is
     history.replaceState(null, "", "#/");
   }
   begin();

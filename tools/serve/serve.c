@@ -408,6 +408,7 @@ int serve_open(struct serve *s) {
     const struct serve_options *o = s->options;
     const struct http_handler handler = {s, on_begin, on_complete, on_over};
     const struct http_options how = {o->listen, o->unix_path, o->connections, o->idle_s};
+    page_policy(s->policy);
     s->pictures = pictures_new();
     int status = s->pictures ? CMD_OK : cmd_fail("out of memory");
     for (int i = 0; i < SERVE_DESKS && status == CMD_OK; i++)

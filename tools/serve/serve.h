@@ -26,7 +26,8 @@ enum {
     SERVE_LINK_BODY = 1 << 16, /* of people without a token */
     SERVE_KEY = 500,           /* bytes of an id of a run, and of an Idempotency-Key */
     SERVE_WAIT_S = 300,
-    SERVE_LINK_S = 7 * 24 * 3600
+    SERVE_LINK_S = 7 * 24 * 3600,
+    SERVE_POLICY = 300
 };
 
 /* Where the work is done: so a picture that takes long stands before no start and no answer. */
@@ -69,6 +70,7 @@ struct serve {
     struct ask *waiting; /* answers that are not there yet */
     struct streams *streams;
     struct pictures *pictures;
+    char policy[SERVE_POLICY];    /* of the page, see page_policy */
     char secret[AUTH_TOKEN];      /* links are signed with it */
     uint64_t requests, too_large; /* too_large: answers that were */
     int64_t late_since;           /* of the monotonic clock; 0: nothing is late */
@@ -154,6 +156,9 @@ void serve_close(struct serve *s);
 const char *serve_url(const struct serve *s);
 /* An event was committed: answers that wait for it are asked again. */
 void serve_event(struct serve *s, const char *run, const char *kind, const char *text);
+
+/* api_state.c. The Content-Security-Policy of the page: its one script is named by its hash. */
+void page_policy(char out[SERVE_POLICY]);
 
 /* api_links.c. Reads the secret of the store; made when it is first needed. */
 mwl_status link_secret(mwl_store *store, char out[AUTH_TOKEN]);
