@@ -302,6 +302,7 @@ class Bad(Case):
                 refused = got
                 break
         self.assertEqual((refused.status, refused.headers["Retry-After"]), (503, "1"), refused.body)
+        self.get("/readyz", status=503)  # at once, although no run changes
         ready = self.until(lambda: (got := self.ask("GET", "/readyz")).status == 503 and got)  # the nap is over
         self.assertIn("runs.db: ", ready.json["title"])
         self.get("/healthz")
@@ -310,7 +311,12 @@ class Bad(Case):
         self.post("/v1/runs/x/answers/ok", "1", status=204)
         self.assertEqual(self.get("/v1/runs/x/result?wait=60").json["value"], 1)
         self.until(lambda: self.state("nap") == "done")
-        self.get("/readyz")
+        self.until(lambda: self.ask("GET", "/readyz").status == 200)
+        with open(self.path("log")) as f:
+            log = f.read()
+        self.assertIn("runs.db: ", log)
+        self.assertIn("requests are answered with 503", log)
+        self.assertIn("the store accepts requests again", log)
         self.until(lambda: all(r["state"] == "waiting" for r in self.get("/v1/runs?state=open&limit=1000").lines))
         self.assertEqual(len(self.get("/v1/runs?state=open&limit=1000").lines), i)
 

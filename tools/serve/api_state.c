@@ -61,6 +61,8 @@ void api_ready(struct ask *a) {
         ask_problem(a, 503, "the server stops");
     else if (mwl_durable_writer_trouble(a->serve->view.writer, why, sizeof why))
         ask_problem(a, 503, "%s", why);
+    else if (*a->serve->refused)
+        ask_problem(a, 503, "%s", a->serve->refused);
     else
         fputs("{\"status\":\"ready\"}\n", a->out);
 }

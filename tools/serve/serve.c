@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { LOOK_NS = 1000000000 }; /* what waits for a call looks again: a lease may be over */
+enum { PROBE_NS = 1000000000 };
 
 static const struct endpoint endpoints[] = {
 #define AT(desk, method, path, scope, most, name)                                                  \
@@ -89,6 +90,7 @@ void ask_refused(struct ask *a, const struct desk_tools *t, mwl_status status) {
     case MWL_E_REFUSED: ask_problem(a, 422, "%s", why); break;
     case MWL_E_IO:
     case MWL_E_NOMEM:
+        snprintf(a->refused, sizeof a->refused, "%s", *why ? why : mwl_status_text(status));
         ask_problem(a, 503, "%s", *why ? why : mwl_status_text(status));
         a->request->header[0] = "Retry-After";
         a->request->header[1] = "1";
@@ -329,9 +331,68 @@ static bool on_begin(void *ctx, struct http_request *r, size_t *most) {
     return false;
 }
 
+/* ---- a store that refuses -------------------------------------------------------------------- */
+
+/* The writer notices a full disk when a run changes; a server without such a run has only its
+ * requests to notice it by. From the first one that is refused on, something small is written each
+ * second, until that is possible again. */
+struct probe {
+    struct desk_job job;
+    struct serve *serve;
+    mwl_status status;
+    char why[300];
+    int64_t next_ns;
+    bool asked;
+};
+
+static void note_refusal(struct serve *s, const char *why) {
+    if (!*why == !*s->refused) return;
+    snprintf(s->refused, sizeof s->refused, "%s", why);
+    if (*why)
+        cmd_note("%s; requests are answered with 503, trying again", why);
+    else
+        cmd_note("the store accepts requests again");
+}
+
+static void write_probe(struct desk_job *job, struct desk_tools *t) {
+    struct probe *p = (struct probe *)job;
+    static const char key[] = "probe/ready";
+    p->status = t->store->ops->set_value(t->store, key, NULL, "1");
+    if (p->status == MWL_OK || p->status == MWL_E_STATE)
+        p->status = t->store->ops->set_value(t->store, key, "1", NULL);
+    snprintf(p->why, sizeof p->why, "%s", p->status == MWL_OK ? "" : mwl_store_why(t->store));
+}
+
+static void on_probed(struct desk_job *job) {
+    struct probe *p = (struct probe *)job;
+    p->asked = false;
+    if (!job->skipped && p->status == MWL_OK) note_refusal(p->serve, "");
+    if (!job->skipped) return;
+    p->serve->probe = NULL;
+    free(p);
+}
+
+static void probe_turn(struct serve *s) {
+    int64_t now = (int64_t)uv_hrtime();
+    if (!*s->refused || s->closing) return;
+    if (!s->probe) {
+        s->probe = calloc(1, sizeof *s->probe);
+        if (!s->probe) return;
+        s->probe->serve = s;
+        s->probe->job.work = write_probe;
+        s->probe->job.done = on_probed;
+        s->probe->next_ns = now + PROBE_NS;
+    }
+    if (s->probe->asked || now < s->probe->next_ns) return;
+    s->probe->asked = true;
+    s->probe->next_ns = now + PROBE_NS;
+    desk_give(s->desk[SERVE_FIRST], &s->probe->job);
+}
+
 static void on_done(struct desk_job *job) {
     struct ask *a = (struct ask *)job;
     struct http_request *r = a->request;
+    if (*a->refused) note_refusal(a->serve, a->refused);
     if (a->changed) drive_poll_soon(a->serve->view.drive);
     if (job->skipped || (a->again && a->serve->closing)) {
         a->again = false;
@@ -445,6 +506,7 @@ void serve_turn(struct serve *s) {
     streams_turn(s);
     schedule_turn(s);
     keep_turn(s);
+    probe_turn(s);
     look(s);
 }
 
@@ -456,6 +518,7 @@ void serve_close(struct serve *s) {
         give(a);
     }
     for (int i = 0; i < SERVE_DESKS; i++) desk_close(s->desk[i]);
+    free(s->probe);
     http_close(s->http);
     streams_close(s);
     schedule_close(s);

@@ -76,6 +76,8 @@ struct serve {
     int64_t late_since;           /* of the monotonic clock; 0: nothing is late */
     int heeded;                   /* requests to end, see interrupt.h */
     bool closing;
+    struct probe *probe; /* while the store refuses what the desk writes: see serve.c */
+    char refused[300];   /* why; "": it does not */
 };
 
 /* ---- one request ----------------------------------------------------------------------------- */
@@ -92,8 +94,9 @@ struct ask {
     /* An endpoint that has no answer yet sets `again` and `on`, unless `last` is set: it is asked
      * again when an event of that name comes, or when its time is over. */
     bool again, last;
-    bool changed; /* there is work for the driver */
-    char on[600]; /* "run ID" or "call URI" */
+    bool changed;      /* there is work for the driver */
+    char refused[300]; /* why the store has refused it; "": it has not */
+    char on[600];      /* "run ID" or "call URI" */
     int64_t until_ns, look_ns;
     struct ask *next, *prev;
     bool listed;
