@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum { GROUP_MOST = 1000, GROUP_BYTES = 4 << 20, CLAIM_MOST = 1000, RUNS_MOST = 100000 };
-#define RETRY_NS INT64_C(100000000) /* after memory ran out */
+#define RETRY_NS INT64_C(100000000)     /* after memory ran out */
+#define SUSPECT_NS INT64_C(30000000000) /* a suspect that was in memory for so long is none */
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
@@ -65,6 +66,7 @@ static void unlist(mwl__driver_run **list, mwl__driver_run *r, bool delayed) {
 }
 
 void mwl__driver_drop(mwl_durable *d, mwl__driver_run *r) {
+    if (d->suspect == r) d->suspect = NULL;
     end_run(d, r);
     if (r->queued) {
         unlink_change(d, r->queued);
@@ -170,6 +172,27 @@ static int64_t save_delayed(mwl_durable *d, const mwl_instant *now) {
     return next;
 }
 
+void mwl__driver_suspect(mwl_durable *d, mwl__driver_run *r) {
+    mwl_instant now;
+    mwl_vm_now(d->vm, &now);
+    d->suspect = r;
+    d->suspect_ns = now.mono_ns + SUSPECT_NS;
+}
+
+/* A suspect that has done nothing, and the process lives: it is saved, which clears it. Returns
+ * when to look again. */
+static int64_t clear_suspect(mwl_durable *d, const mwl_instant *now) {
+    mwl__driver_run *r = d->suspect;
+    if (!r) return MWL_NEVER;
+    if (now->mono_ns < d->suspect_ns) return d->suspect_ns;
+    d->suspect = NULL;
+    if (!r->run || r->finished || r->parking) return MWL_NEVER;
+    r->fresh = false;
+    r->dirty = true;
+    mwl__driver_delay(d, r);
+    return 0;
+}
+
 int64_t mwl_durable_collect(mwl_durable *d) {
     mwl_instant now;
     bool delivered = false;
@@ -195,7 +218,9 @@ int64_t mwl_durable_collect(mwl_durable *d) {
         d->ended = r->next_ended;
         save(d, r, &now, false);
     }
+    int64_t look = clear_suspect(d, &now);
     int64_t next = save_delayed(d, &now), later = mwl__driver_load_later(d, now.mono_ns);
+    if (look < next) next = look;
     if (later < next) next = later;
     if (d->pumps) delivered = true;
     d->pumps = false;
@@ -251,7 +276,8 @@ mwl_durable_work *mwl_durable_take(mwl_durable *d, bool poll) {
                               .only = d->options.only,
                               .n_only = d->options.n_only,
                               .now_wall_ns = now.wall_ns,
-                              .horizon_ns = d->options.horizon_ns};
+                              .horizon_ns = d->options.horizon_ns,
+                              .no_suspect = d->suspect != NULL};
     if (d->n_runs < most && !d->draining)
         w->ask.most = most - d->n_runs < CLAIM_MOST ? most - d->n_runs : CLAIM_MOST;
     d->working = true;
@@ -300,6 +326,7 @@ static void settle(mwl_durable *d, mwl__driver_change *c, bool kept) {
     mwl__driver_run *r = c->of;
     d->counts.changes++;
     d->counts.ended += kept && c->c.kind == MWL_STORE_END;
+    if (d->suspect == r) d->suspect = NULL; /* it gets on */
     if (kept && c->c.kind == MWL_STORE_SAVE && mwl__driver_holds_back(d, r)) {
         r->looks = true;
         mwl__driver_delay(d, r);

@@ -111,7 +111,9 @@ struct mwl_durable {
     int64_t next_wall_ns;
     uint64_t polls;
     bool more, working, draining;
-    bool pumps; /* a run was ended by its limit: there is something to pump */
+    mwl__driver_run *suspect; /* the one that is in memory (MWL_STORE_SUSPECT); or NULL */
+    int64_t suspect_ns;       /* until when, at most */
+    bool pumps;               /* a run was ended by its limit: there is something to pump */
     mwl_durable_counts counts;
     pthread_mutex_t programs_lock; /* the writer's thread loads programs */
     mwl__driver_program *programs;
@@ -186,5 +188,7 @@ void mwl__driver_drop(mwl_durable *d, mwl__driver_run *r);
 /* It is saved by a later call of mwl_durable_collect(). */
 void mwl__driver_delay(mwl_durable *d, mwl__driver_run *r);
 void mwl__driver_queue(mwl_durable *d, mwl__driver_change *c);
+/* It was loaded, and no other suspect is until it gets on. */
+void mwl__driver_suspect(mwl_durable *d, mwl__driver_run *r);
 
 #endif

@@ -154,6 +154,7 @@ static bool load_run(mwl_durable *d, mwl__driver_run *r, const mwl__driver_claim
     }
     r->run = run;
     d->counts.started++;
+    if (c->c.recoveries > MWL_STORE_SUSPECT && !d->options.only) mwl__driver_suspect(d, r);
     r->fresh = c->bytes != NULL;
     r->looks = c->bytes && is_idle(d, c);
     if (r->looks) mwl__driver_delay(d, r);

@@ -158,6 +158,8 @@ typedef struct mwl_store_poll {
     size_t n_only;
     int64_t now_wall_ns; /* runs that are due before now + horizon_ns are claimed */
     int64_t horizon_ns;
+    bool no_suspect; /* no run is claimed that is a suspect (MWL_STORE_SUSPECT). Otherwise at most
+                        one is, the one that was claimed least. Those of `only` are no suspects */
 } mwl_store_poll;
 /* False: out of memory. The poll ends with MWL_E_NOMEM then, and its repetition shows that one
  * again, and perhaps others too. */
@@ -288,6 +290,10 @@ struct mwl_store {
 /* A run that was claimed this often without a new version is stuck: what it calls may be what takes
  * the process down. */
 enum { MWL_STORE_RECOVERIES = 10 };
+/* From this number on it is a suspect: one of them at a time is in the memory of a worker, so that
+ * one which takes the process down is found, and those that were merely there are not taken for it.
+ */
+enum { MWL_STORE_SUSPECT = 3 };
 
 /* Returns "live" and so on; constant. */
 MWL_API const char *mwl_store_state_name(mwl_store_state state);

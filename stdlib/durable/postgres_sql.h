@@ -58,6 +58,7 @@
     " recoveries = r.recoveries + 1 from c where r.seq = c.seq returning " MWL__PGSQL_CLAIMED
 #define MWL__PGSQL_CLAIMED                                                                         \
     "r.seq, r.id, r.name, r.program, r.epoch, r.version, r.recoveries, r.start, r.snapshot"
+#define MWL__PGSQL_SUSPECT "3" /* MWL_STORE_SUSPECT */
 #define MWL__PGSQL_DEAD "select id from mwlvm.worker where lease_until < clock_timestamp()"
 
 #define MWL__PGSQL_ROW                                                                             \
@@ -134,12 +135,21 @@
              "ordinality as d(seq, epoch, version, kind, o) join mwlvm.run r on r.seq = d.seq "     \
              "and r.epoch = d.epoch and r.version = d.version where case when d.kind = 0 then "     \
              "r.owner = $1::int8 else r.owner is null end")                                         \
+    /* $5, $4: suspects (MWL_STORE_SUSPECT) may be claimed, one of them. */                         \
     X(CLAIM, "with c as (select seq from mwlvm.run where owner is null and state < 3 and "          \
-             "available_ns <= $3::int8 order by available_ns, seq limit $4::int8 for update skip "  \
-             "locked)" MWL__PGSQL_CLAIMS)                                                           \
-    X(CLAIM_DEAD, "with c as (select r.seq from mwlvm.run r where r.owner in (" MWL__PGSQL_DEAD     \
-                  ") and r.owner <> $1::int8 and r.state < 3 limit $3::int8 for update skip "       \
-                  "locked)" MWL__PGSQL_CLAIMS)                                                      \
+             "available_ns <= $3::int8 and (recoveries < " MWL__PGSQL_SUSPECT " or seq = (select "  \
+             "case when $5::int8 = 1 then (select seq from mwlvm.run where owner is null and "      \
+             "state < 3 and available_ns <= $3::int8 and recoveries >= " MWL__PGSQL_SUSPECT         \
+             " order by recoveries, seq limit 1) end)) order by available_ns, seq limit "           \
+             "$4::int8 for update skip locked)" MWL__PGSQL_CLAIMS)                                  \
+    X(CLAIM_DEAD,                                                                                   \
+      "with c as (select r.seq from mwlvm.run r where r.owner in (" MWL__PGSQL_DEAD                 \
+      ") and r.owner <> $1::int8 and r.state < 3 and (r.recoveries < " MWL__PGSQL_SUSPECT           \
+      " or r.seq = (select case when $4::int8 = 1 then (select "                                    \
+      "seq from mwlvm.run where owner in (" MWL__PGSQL_DEAD ") and owner <> "                       \
+      "$1::int8 and state < 3 and recoveries >= " MWL__PGSQL_SUSPECT " order by "                   \
+      "recoveries, seq limit 1) end)) limit $3::int8 for update skip "                              \
+      "locked)" MWL__PGSQL_CLAIMS)                                                                  \
     X(CLAIM_ONLY,                                                                                   \
       "with c as (select seq from mwlvm.run where id = any($5::text[]) and state < 3 "              \
       "and ((owner is null and available_ns <= $3::int8) or (owner <> $1::int8 and "                \

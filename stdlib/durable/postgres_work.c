@@ -250,16 +250,18 @@ static bool looks_for_dead(mwl__pg_store *s) {
 /* At most one statement has runs to show: should the next one fail, its number is repeated. */
 static mwl_status claim_any(mwl__pg_store *s, const mwl_store_poll *ask, PGresult **r) {
     const int64_t number = (int64_t)ask->number, most = (int64_t)ask->most;
+    const int64_t suspect = !ask->no_suspect;
     if (looks_for_dead(s)) {
-        mwl_status status = mwl__pg_run(s, r, MWL__PG_CLAIM_DEAD, "iii", s->worker, number, most);
+        mwl_status status =
+            mwl__pg_run(s, r, MWL__PG_CLAIM_DEAD, "iiii", s->worker, number, most, suspect);
         if (status != MWL_OK || mwl__pg_rows(s, *r) > 0) {
             s->looked_ns = 0; /* there may be more */
             return status;
         }
         mwl__pg_clear(s, *r);
     }
-    return mwl__pg_run(s, r, MWL__PG_CLAIM, "iiii", s->worker, number,
-                       ask->now_wall_ns + ask->horizon_ns, most);
+    return mwl__pg_run(s, r, MWL__PG_CLAIM, "iiiii", s->worker, number,
+                       ask->now_wall_ns + ask->horizon_ns, most, suspect);
 }
 
 /* A poll with the number of the last one is a repetition: it shows what was claimed then. */

@@ -80,8 +80,10 @@
                   "?6, ?7)")                                                                       \
     X(CLAIM_NEW, "select seq, recoveries from run where state = 0 and state < 3 order by seq "     \
                  "limit ?") /* both: SQLite takes the index run_live only for its own term */      \
-    X(CLAIM_DUE, "select seq, recoveries from run where state = 2 and due_ns <= ? "                \
-                 "order by due_ns limit ?")                                                        \
+    X(CLAIM_DUE, "select seq, recoveries from run where state = 2 and due_ns <= ? and recoveries " \
+                 "< ? order by due_ns limit ?")                                                    \
+    X(CLAIM_SUSPECT, "select seq, recoveries from run where state = 2 and due_ns <= ? and "        \
+                     "recoveries >= ? order by recoveries, seq limit 1")                           \
     X(CLAIM_ONE, "select seq, recoveries from run where id = ?1 and (state = 0 or (state = 2 "     \
                  "and due_ns <= ?2))")                                                             \
     X(CLAIM, "update run set state = 1, due_ns = null, recoveries = recoveries + 1 where seq = ?") \

@@ -212,9 +212,14 @@ static int find(mwl__sqlite_store *s, const mwl_store_poll *ask, struct found *f
     code = collect(s, MWL__SQL_CLAIM_NEW,
                    mwl__sqlite_run(s, MWL__SQL_CLAIM_NEW, "i", (int64_t)ask->most), f);
     if (code == SQLITE_OK && f->n < ask->most)
+        code = collect(s, MWL__SQL_CLAIM_DUE,
+                       mwl__sqlite_run(s, MWL__SQL_CLAIM_DUE, "iii", until,
+                                       (int64_t)MWL_STORE_SUSPECT, (int64_t)(ask->most - f->n)),
+                       f);
+    if (code == SQLITE_OK && f->n < ask->most && !ask->no_suspect)
         code = collect(
-            s, MWL__SQL_CLAIM_DUE,
-            mwl__sqlite_run(s, MWL__SQL_CLAIM_DUE, "ii", until, (int64_t)(ask->most - f->n)), f);
+            s, MWL__SQL_CLAIM_SUSPECT,
+            mwl__sqlite_run(s, MWL__SQL_CLAIM_SUSPECT, "ii", until, (int64_t)MWL_STORE_SUSPECT), f);
     return code;
 }
 

@@ -390,6 +390,17 @@ static bool show_run(const handle *h, const row *r, const mwl_store_polled *sink
     return sink->run(sink->ctx, &c);
 }
 
+/* The suspect that this poll may claim: the one that was claimed least; NULL: none. */
+static const row *find_suspect(const handle *h, const mwl_store_poll *ask, int64_t now) {
+    const row *found = NULL;
+    for (size_t i = 0; !ask->no_suspect && i < h->m->n_rows; i++) {
+        const row *r = &h->m->rows[i];
+        if (r->recoveries < MWL_STORE_SUSPECT || !may_claim(h, r, ask, now)) continue;
+        if (!found || r->recoveries < found->recoveries) found = r;
+    }
+    return found;
+}
+
 static bool set_stuck(handle *h, row *r, int64_t now) {
     static const char why[] = "claimed ten times without getting on: what it calls may end the "
                               "process";
@@ -416,9 +427,12 @@ static mwl_status memory_poll(mwl_store *base, const mwl_store_poll *ask,
     *next_wall_ns = MWL_NEVER;
     if (!h->worker) return refuse(h, MWL_E_STATE, "this handle is not a worker");
     h->lease_until = now + h->m->lease_ns;
+    const row *suspect = find_suspect(h, ask, now);
     for (size_t i = 0; i < h->m->n_rows; i++) {
         row *r = &h->m->rows[i];
-        if (n < ask->most && may_claim(h, r, ask, now) && !set_stuck(h, r, ask->now_wall_ns)) {
+        bool good = ask->only || r == suspect || r->recoveries < MWL_STORE_SUSPECT;
+        if (n < ask->most && good && may_claim(h, r, ask, now) &&
+            !set_stuck(h, r, ask->now_wall_ns)) {
             claim(h, r, ask->number);
             n++;
         }

@@ -35,8 +35,10 @@ typedef struct place {
     uint64_t bad;     /* runs whose changes are refused, bits by seq; see refuse_some */
     unsigned trouble; /* each so manieth commit fails for another reason; 0: none does */
     unsigned n_commits, n_stuck;
-    bool once;  /* the provider is never asked twice */
-    bool stale; /* the next poll shows messages that are taken then, and runs out of memory */
+    int64_t guilty; /* the run whose load ends the process; 0: none */
+    bool fell;      /* that was so */
+    bool once;      /* the provider is never asked twice */
+    bool stale;     /* the next poll shows messages that are taken then, and runs out of memory */
 } place;
 
 /* ---- the store ------------------------------------------------------------------------------- */
@@ -53,6 +55,7 @@ static bool is_full(place *p) {
 }
 static bool see_run(void *ctx, const mwl_store_claimed *run) {
     const sink *s = ctx;
+    if (s->p->guilty && run->seq == s->p->guilty) s->p->fell = true;
     return !is_full(s->p) && s->real->run(s->real->ctx, run);
 }
 static bool see_message(void *ctx, const mwl_store_message *m) {
@@ -398,6 +401,45 @@ UTEST(driver, a_store_that_refuses_everything_is_not_asked_for_ever) {
     EXPECT_LT(p.n_commits, 10u);
     EXPECT_EQ(mwl_durable_runs(p.driver), 0u);
     EXPECT_EQ(p.started, 0u);
+    close_place(&p);
+}
+
+/* ---- suspects -------------------------------------------------------------------------------- */
+
+/* The process ends, and another one has the store. */
+static bool crash(place *p) {
+    mwl_store *dead = p->real;
+    mwl_durable_free(p->driver);
+    mwl_vm_free(p->vm);
+    p->n_calls = 0;
+    (void)dead; /* forgotten: its lease ends */
+    p->time += 2000000 * S;
+    return make_worker(p);
+}
+
+/* One of many sleepers takes the process down as soon as it is loaded, for ever. It is found, and
+ * the others are not taken for it: they slept. */
+UTEST(driver, a_run_that_takes_the_process_down_is_found_among_those_that_were_there) {
+    enum { SLEEPERS = 20, GUILTY = 7 };
+    place p;
+    struct found f = {0, 0, 0};
+    const mwl_store_query all = {.limit = 0};
+    unsigned crashes = 0;
+    ASSERT_TRUE(open_place_of(
+        &p, FLOW("'a':{'action':'Sleep','for':'PT50S','next':'z'},'z':{'action':'Return'}"), false,
+        SLEEPERS));
+    p.guilty = GUILTY;
+    for (int i = 0; i < 4000 && p.n_ended + p.n_stuck < SLEEPERS && crashes < 100; i++) {
+        p.fell = false;
+        turn(&p);
+        if (!p.fell) continue;
+        crashes++;
+        ASSERT_TRUE(crash(&p));
+    }
+    ASSERT_EQ(p.real->ops->list(p.real, &all, see_state, &f), MWL_OK);
+    EXPECT_EQ(f.stuck, (UINT64_C(1) << GUILTY));
+    EXPECT_EQ(__builtin_popcountll(f.done), SLEEPERS - 1);
+    EXPECT_EQ(crashes, (unsigned)MWL_STORE_RECOVERIES);
     close_place(&p);
 }
 

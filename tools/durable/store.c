@@ -60,15 +60,15 @@ static bool may_come(mwl_status status, const mwl_store *s) {
 }
 
 int store_open_shared(const char *url, int64_t lease_ns, mwl_store **out) {
-    mwl_status status;
     bool said = false;
-    while (may_come(status = mwl_store_postgres(url, true, lease_ns, out), *out)) {
-        if (interrupt_requests() > 0) break;
+    mwl_status status = mwl_store_postgres(url, true, lease_ns, out);
+    while (may_come(status, *out) && interrupt_requests() == 0) {
         if (!said) cmd_note("%s; waiting for the database", mwl_store_why(*out));
         said = true;
         mwl_store_close(*out);
         *out = NULL;
         nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+        status = mwl_store_postgres(url, true, lease_ns, out);
     }
     if (status == MWL_OK && said) cmd_note("the database is there");
     return opened(status, out);
