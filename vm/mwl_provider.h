@@ -165,7 +165,11 @@ typedef struct mwl_call_provider {
      * mwl_await(). It settles the call and returns. If it returns without settling, the call fails
      * with Mwlvm.NotSettled. If the system has no memory for the stack, it fails with
      * Mwlvm.NoStack, which is retryable. After a cancellation the current wait and every later wait
-     * return MWL_E_CANCELLED: the function frees what it holds and returns. */
+     * return MWL_E_CANCELLED: the function frees what it holds and returns. Only for C, C++ and
+     * languages that use the stack as C does (Rust, Zig): it runs, and waits, on a stack that the
+     * runtime of Go, Python, Java or JavaScript does not know, and that crashes. On Linux, a
+     * closure that another language made and a function that Go exports are refused with
+     * MWL_E_UNSUPPORTED. Such a language uses `start` and a token. */
     void (*blocking)(mwl_call *call, void *user);
     /* The document is constant and outlives the VM. It is read when the first run of a program that
      * imports the provider is started, which fails if the document is not valid. For libraries of
@@ -640,7 +644,7 @@ MWL_API bool mwl_matcher_matches(mwl_value prepared, mwl_value failure);
  *   MWL_E_REJECTED   The document, or the provider together with its document, is not valid.
  *   MWL_E_DUPLICATE  The VM has a provider with this URI, and the new one does not replace it.
  *   MWL_E_VERSION    See mwl.h.
- *   MWL_E_UNSUPPORTED  A blocking provider, in a build without MWL_STACKS.
+ *   MWL_E_UNSUPPORTED  A blocking provider, in a build without MWL_STACKS or of another language.
  *   MWL_E_USAGE      The URI, the document, or `start` and `blocking` are missing; or see mwl.h.
  *   MWL_E_NOMEM
  * error->message names the provider and the place in its document. */

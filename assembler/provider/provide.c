@@ -9,6 +9,7 @@
 #include "assembler/schema/schema_compile.h"
 #include "vm/base/grown.h"
 #include "vm/base/said.h"
+#include "vm/machine/blocking.h"
 #include "vm/machine/declared.h"
 #include "vm/machine/phase.h"
 #include "vm/machine/providers.h"
@@ -311,6 +312,8 @@ static mwl_status provide(mwl_vm *vm, const mwl_call_provider *call,
                       "a call provider needs either `start` or `blocking`, or `now` alone");
     if (call && call->blocking && !MWL_STACKS)
         return refuse(&j, MWL_E_UNSUPPORTED, 0, "this build has no stacks for blocking providers");
+    const char *foreign = call && call->blocking ? mwl__blocking_refused(call->blocking) : NULL;
+    if (foreign) return refuse(&j, MWL_E_UNSUPPORTED, 0, "%s", foreign);
     const char *type = call ? "mwl:provider.call/" : "mwl:provider.middleware/";
     if (strncmp(j.uri, type, strlen(type)) != 0)
         return refuse(&j, MWL_E_REJECTED, 0, "the URI of a %s begins with '%s'",

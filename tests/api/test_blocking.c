@@ -1,9 +1,18 @@
 /* test_blocking.c: call providers with their own stack: waits, answers, cancellation, what they may
  * not do. */
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* dladdr */
+#endif
 #include "utest.h"
 
 #include "run_flow.h"
 #include "styles.h"
+
+#include <pthread.h>
+#ifdef __linux__
+#include <dlfcn.h>
+#include <sys/mman.h>
+#endif
 
 #define S INT64_C(1000000000)
 #define URI "mwl:provider.call/acme/act/v1"
@@ -258,5 +267,61 @@ UTEST(blocking, may_free_its_own_run_while_it_starts) {
     EXPECT_EQ(s.returned, 1);
     flow_close(&s.f);
 }
+
+/* ---- other languages ------------------------------------------------------------------------- */
+
+#if defined(__linux__) && !defined(MWL_STRESS)
+static mwl_status provide(mwl_vm *vm, const void *function, mwl_error *error) {
+    mwl_call_provider p = {.uri = STYLES_URI("foreign"), .document = STYLES_DOC("foreign")};
+    memcpy(&p.blocking, &function, sizeof p.blocking);
+    return mwl_vm_provide(vm, &p, 1, NULL, error);
+}
+
+/* Where libffi and others make the functions that they pass to C. */
+UTEST(blocking, a_closure_of_another_language_is_refused) {
+    flow f;
+    Dl_info known;
+    mwl_error error = {MWL_OK, "", 0};
+    void *closure = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!dladdr("", &known)) UTEST_SKIP("a static program does not know its parts");
+    ASSERT_TRUE(closure != MAP_FAILED);
+    ASSERT_TRUE(flow_vm(&f, 1));
+    EXPECT_EQ((int)provide(f.vm, closure, &error), (int)MWL_E_UNSUPPORTED);
+    EXPECT_TRUE(strstr(error.message, "a closure of another language") != NULL);
+    act *own = nap;
+    const void *here;
+    memcpy(&here, &own, sizeof here);
+    EXPECT_EQ((int)provide(f.vm, here, NULL), (int)MWL_OK);
+    flow_close(&f);
+    munmap(closure, 4096);
+}
+#endif
+
+#ifdef NDEBUG
+static void *sleep_elsewhere(void *user) {
+    stage *s = user;
+    saw(s, mwl_sleep(s->call, S));
+    return NULL;
+}
+/* As a language does that keeps its code on stacks of its own. */
+static void waits_elsewhere(mwl_call *call, void *user) {
+    stage *s = user;
+    pthread_t other;
+    s->call = call;
+    if (pthread_create(&other, NULL, sleep_elsewhere, s) == 0) pthread_join(other, NULL);
+    saw(s, mwl_sleep(call, S));
+    mwl_call_succeed(call, mwl_null());
+}
+UTEST(blocking, waits_only_on_its_own_stack) {
+    stage s;
+    ASSERT_TRUE(open_stage(&s, waits_elsewhere, ONE, 0));
+    ASSERT_TRUE(flow_start(&s.f, "1"));
+    mwl_vm_pump(s.f.vm, MWL_NO_BUDGET);
+    EXPECT_EQ(s.n_seen, 2);
+    EXPECT_EQ((int)s.seen[0], (int)MWL_E_USAGE);
+    EXPECT_EQ((int)s.seen[1], (int)MWL_OK);
+    flow_close(&s.f);
+}
+#endif
 
 UTEST_MAIN()

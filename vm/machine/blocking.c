@@ -13,6 +13,7 @@
 #include "vm/machine/run.h"
 #include "vm/machine/timer.h"
 #include "vm/native/coro.h"
+#include "vm/native/foreign.h"
 
 #include <stdio.h>
 
@@ -143,7 +144,17 @@ mwl_status mwl__blocking_give(mwl_call *c, bool ok, mwl_value take) {
     return fits ? MWL_OK : MWL_E_TOO_BIG;
 }
 
+const char *mwl__blocking_refused(void (*blocking)(mwl_call *call, void *user)) {
+    return mwl__foreign_why((void (*)(void))blocking);
+}
+
 /* ---- what the function calls ----------------------------------------------------------------- */
+
+#ifdef __GNUC__
+#define MWL__FRAME_ADDRESS __builtin_frame_address(0)
+#else
+#define MWL__FRAME_ADDRESS ((void *)&(int){0})
+#endif
 
 /* MWL_OK: it may wait. */
 static mwl_status may_wait(const mwl_call *c) {
@@ -151,6 +162,9 @@ static mwl_status may_wait(const mwl_call *c) {
     mwl__usage(c->native && c->native->wait == MWL_WAIT_NONE,
                "mwl_sleep, mwl_await: called outside the provider's blocking function");
     if (!c->native || c->native->wait != MWL_WAIT_NONE) return MWL_E_USAGE;
+    const bool on_it = mwl__coro_holds(c->native->co, MWL__FRAME_ADDRESS);
+    mwl__usage(on_it, "mwl_sleep, mwl_await: on another stack than that of the blocking function");
+    if (!on_it) return MWL_E_USAGE;
     if (c->cancelled) return MWL_E_CANCELLED;
     return c->settled ? MWL_E_STATE : MWL_OK;
 }

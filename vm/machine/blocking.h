@@ -13,4 +13,7 @@ void mwl__blocking_answer(mwl_call *execution, bool ok, mwl_value take); /* what
 /* The same from the host: the run pays. MWL_E_TOO_BIG: it cannot, and ends. */
 mwl_status mwl__blocking_give(mwl_call *execution, bool ok, mwl_value take);
 
+/* Returns why a host's function cannot be given a stack, constant; or NULL. */
+const char *mwl__blocking_refused(void (*blocking)(mwl_call *call, void *user));
+
 #endif

@@ -56,6 +56,8 @@ bool mwl__coro_overran(mwl__coro *co);
 /* For a fault handler: the coroutine on whose stack this thread is, or NULL; and whether the
  * address is in its guard. Both are safe in a signal handler. */
 const mwl__coro *mwl__coro_running(void);
+/* Returns whether the address is on the stack of the coroutine. */
+bool mwl__coro_holds(const mwl__coro *co, const void *address);
 bool mwl__coro_in_guard(const mwl__coro *co, const void *address);
 
 /* Returns the stack to the pool. NULL is ignored. If the function is suspended, nothing happens and
