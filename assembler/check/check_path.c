@@ -367,6 +367,104 @@ static bool is_optional(const mwl__cel_path *path) {
     return false;
 }
 
+/* ---- what may be absent ---------------------------------------------------------------------- */
+
+/* Returns the node of the whole path. */
+static const mwl__cel_node *top_of(const mwl__cel_path *path) {
+    const mwl__cel_node *n = path->root;
+    for (size_t i = 0; i < path->n_members && n->parent; i++) n = n->parent;
+    return n;
+}
+
+/* Suggests `instead` for bytes [begin, end) of the body. */
+static void offer(paths *p, mwl__diag *d, uint32_t begin, uint32_t end, const mwl__buf *instead) {
+    uint32_t at = p->e->body_at;
+    mwl__diag_help(d, "write `%.*s`", (int)instead->len, instead->data);
+    mwl__diag_fix_text(d, mwl__node_text_span(p->c->tree, p->e->node, at + begin, at + end),
+                       instead->data, instead->len);
+}
+
+/* Writes the path with `.?` before its members from number `from` on. Returns false if a member is
+ * not written as a name, or if out of memory. */
+static bool put_optional(paths *p, const mwl__cel_path *path, size_t from, mwl__buf *out) {
+    const mwl__cel_node *n = path->root;
+    mwl__buf_put(out, n->name.data, n->name.len);
+    for (size_t i = 0; i < path->n_members; i++) {
+        n = n->parent;
+        if (n->kind != MWL__CEL_SELECT || (n->flags & MWL__CEL_QUOTED)) return false;
+        mwl__buf_puts(out, i < from ? "." : ".?");
+        mwl__buf_put(out, path->members[i].data, path->members[i].len);
+    }
+    if (out->failed) p->c->status = MWL_E_NOMEM;
+    return !out->failed;
+}
+
+/* Returns the index of `details` in a path of a failure; 0 if the path has no such member, or may
+ * be that of a success. */
+static size_t details_of(const paths *p, const mwl__cel_path *path) {
+    bool of_result = path->n_members && is(path->members[0], "result");
+    size_t ix = is(path->root->name, "middleware") && of_result && p->site->rising < 0 ? 1
+                : is(path->root->name, "call") && of_result && p->site->settled < 0    ? 1
+                                                                                       : 0;
+    return ix && path->n_members > ix + 1 && is(path->members[ix], "details") ? ix : 0;
+}
+
+/* Warns of has(middleware.result.details.x): it faults if the failure has no details. A has() of
+ * `details` itself, or a condition before it, may be the guard. */
+static void look_tested(paths *p, const mwl__cel_path *path) {
+    size_t ix = details_of(p, path);
+    const mwl__cel_node *top = top_of(path);
+    if (!ix || !is_certain(top)) return;
+    for (size_t i = 0; i < p->n_tested; i++)
+        if (p->tested[i].n_members == ix + 1 && is(p->tested[i].members[ix], "details") &&
+            same(p->tested[i].root->name, path->root->name))
+            return;
+    mwl__buf instead = mwl__buf_make(p->c->arena->alloc);
+    uint32_t at = p->e->body_at;
+    mwl__diag *d = mwl__node_report_text(p->c->tree, p->e->node, at + top->begin, at + top->end,
+                                         MWL_DIAG_MEMBER_MAY_BE_ABSENT,
+                                         "has() faults if the failure has no 'details'");
+    mwl__diag_note(d, "the fault takes the place of the failure");
+    if (put_optional(p, path, ix, &instead)) {
+        mwl__buf_puts(&instead, ".hasValue()");
+        if (!instead.failed) offer(p, d, top->begin, top->end, &instead);
+    }
+    mwl__buf_free(&instead);
+}
+
+/* Is it a member of what a provider has answered? The language does not know its members, and mock
+ * answers what its arguments say. */
+static bool is_answered(const paths *p, const mwl__cel_path *path) {
+    if (p->site->rising <= 0 || path->n_members < 3 || !is(path->root->name, "middleware") ||
+        !is(path->members[0], "result") || !is(path->members[1], "value") || !p->site->step)
+        return false;
+    const mwl__node *provider =
+        mwl__node_get(mwl__node_get(p->site->step->node, "call"), "provider");
+    return provider && provider->kind == MWL_NODE_STRING &&
+           !mwl__node_is(provider, "mwl:provider.call/mwl/mock/v1");
+}
+
+/* Warns of `middleware.result.value.next != null` in onSuccess: if the response has no such member
+ * it is a fault. */
+static void look_null(paths *p, const mwl__cel_path *path) {
+    const mwl__cel_node *top = top_of(path), *up = top->parent;
+    if (!up || (up->kind != MWL__CEL_EQ && up->kind != MWL__CEL_NE) ||
+        (!is_null(up->kids[0]) && !is_null(up->kids[1])) || !is_answered(p, path) ||
+        !is_certain(top))
+        return;
+    mwl__buf instead = mwl__buf_make(p->c->arena->alloc);
+    mwl__cel_text name = path->members[path->n_members - 1];
+    uint32_t at = p->e->body_at;
+    mwl__diag *d = mwl__node_report_text(
+        p->c->tree, p->e->node, at + top->begin, at + top->end, MWL_DIAG_MEMBER_MAY_BE_ABSENT,
+        "if '%.*s' is absent this is a fault, not null", (int)name.len, name.data);
+    if (put_optional(p, path, path->n_members - 1, &instead)) {
+        mwl__buf_puts(&instead, ".orValue(null)");
+        if (!instead.failed) offer(p, d, path->root->begin, top->end, &instead);
+    }
+    mwl__buf_free(&instead);
+}
+
 static bool look_at(void *ctx, const mwl__cel_path *found) {
     paths *p = ctx;
     mwl__cel_path given = *found, *path = &given;
@@ -375,7 +473,9 @@ static bool look_at(void *ctx, const mwl__cel_path *found) {
     mwl__cel_text root = path->root->name;
     if (is(root, "vars")) read_variable(p, path);
     if (is(root, "flow")) read_window(p, path);
+    if (!optional && path->tested) look_tested(p, path);
     if (optional || is_guarded(p, path)) return p->c->status == MWL_OK;
+    look_null(p, path);
     if (is(root, "step"))
         look_step(p, path);
     else if (is(root, "call"))

@@ -544,6 +544,16 @@ MWL_X(717, NO_FAILURE_HERE, "no-failure-here", WARNING, "`failure` is null where
       "    \"onFailure\": { \"assign\": { \"why\": \"{{ failure.code }}\" } }              no\n"
       "    \"onFailure\": { \"assign\": { \"why\": \"{{ middleware.result.code }}\" } }    yes")
 
+MWL_X(718, MEMBER_MAY_BE_ABSENT, "member-may-be-absent", WARNING,
+      "An absent member is a fault, not null",
+      "Reading a member that is absent faults, and so does has() of a member of it. Many\n"
+      "failures have no `details`, and a response may leave a member out. `.?` does not fault\n"
+      "if the member is absent.\n\n"
+      "    has(middleware.result.details.retryAfter)\n"
+      "        middleware.result.?details.?retryAfter.hasValue()\n"
+      "    middleware.result.value.nextCursor != null\n"
+      "        middleware.result.value.?nextCursor.orValue(null) != null")
+
 /* ---- 08xx: legal, and probably not meant ----------------------------------------------------- */
 
 MWL_X(801, UNREACHABLE_CATCH, "unreachable-catch", WARNING, "A catch clause can never be chosen",
