@@ -130,6 +130,32 @@ def bounds(mwlvm, folder):
             wrong.append(f"check --bounds of {name}: {said[-300:]}")
 
 
+def shared(mwlvm, folder):
+    """A value that shares its parts is small in memory and 3 GB as text: whatever a tool prints of it has a limit."""
+    steps = {"a": {"action": "Pass", "assign": {"l": "{{ [1] }}"}, "next": "s0"}}
+    for i in range(29):
+        steps[f"s{i}"] = {"action": "Pass", "assign": {"l": "{{ [vars.l, vars.l] }}"}, "next": f"s{i + 1}"}
+    for name, last in (("returned", {"action": "Return", "value": "{{ vars.l }}"}), ("saved", {"action": "Sleep", "for": "PT1H", "next": "end"})):
+        with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as f:
+            f.write(flow({**steps, "s29": last, **({} if name == "returned" else {"end": {"action": "Return"}})}))
+    with open(os.path.join(folder, "commands"), "w", encoding="utf-8") as f:
+        f.write("break s29\ncontinue\nprint vars\nprint vars.l\nquit\n")
+    few = ["--memory", "64M", "--fuel", "100M"]
+    for what, command, allowed in (
+            ("the Result", ["run", "returned.json", *few], {6}), ("--record", ["run", "returned.json", "--record", "r.case.json", *few], {6}),
+            ("--trace=json", ["run", "returned.json", "--trace=json", *few], {6}),
+            ("--save", ["run", "saved.json", "--save", "saved.run", "--save-at", "s29", *few], STATUS),
+            ("show --json", ["show", "saved.run", "--json", *few], {6}), ("show", ["show", "saved.run", *few], {0}),
+            ("debug", ["debug", "saved.json", "--script", "commands", *few], STATUS)):
+        def limits():
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+            if SECONDS == 8:  # not under a sanitizer
+                resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        got = subprocess.run([mwlvm, *command], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, preexec_fn=limits)
+        if got.returncode not in allowed or len(got.stdout) + len(got.stderr) > 8 << 20:
+            wrong.append(f"{what} of a shared value: status {got.returncode}, {len(got.stdout)} and {len(got.stderr)} bytes: {got.stderr[-200:]}")
+
+
 def repairs(mwlvm, folder):
     """At most 100 repairs in one go, because each compares a name with all others."""
     path = os.path.join(folder, "r.json")
@@ -219,6 +245,7 @@ def main():
         large_programs(mwlvm, folder)
         bounds(mwlvm, folder)
         repairs(mwlvm, folder)
+        shared(mwlvm, folder)
         signals(mwlvm, folder)
     for line in wrong:
         print(line)

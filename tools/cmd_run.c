@@ -78,6 +78,11 @@ static int print_json(struct job *s, mwl_value v, bool success) {
     bool terminal = isatty(STDOUT_FILENO);
     bool pretty = s->options.pretty || (!s->options.compact && terminal);
     const struct json_out how = {stdout, pretty ? MWL_JSON_PRETTY : MWL_JSON_COMPACT, terminal, 0};
+    /* a value that shares its parts may be gigabytes as text */
+    if (!json_out_fits(s->heap, v, how.style, s->options.definition.limits.memory)) {
+        limits_report(&s->options.definition.limits, MWL_E_NOMEM, " by the text of the Result");
+        return CMD_LIMIT;
+    }
     mwl_status status = success ? json_out_value(&how, s->heap, v) : json_out(&how, s->heap, v);
     putchar('\n');
     (void)cmd_flush(); /* before what is said about it */

@@ -122,15 +122,22 @@ static int open_run(struct show *s, mwl_saved *saved) {
     return CMD_REJECTED;
 }
 
-static void print(struct show *s, const mwl_saved *saved) {
+static int print(struct show *s, const mwl_saved *saved) {
     s->heap = mwl_vm_heap(s->vm);
     mwl_value o = show_value(s->vm, s->run, saved, s->saved.size);
     const struct json_out how = {stdout, MWL_JSON_PRETTY, true, 0};
-    if (!s->json)
+    const struct limits *l = &s->options.definition.limits;
+    int status = CMD_OK;
+    if (!s->json) {
         print_text(s, o);
-    else if (json_out(&how, s->heap, o) == MWL_OK)
+    } else if (!json_out_fits(s->heap, o, how.style, l->memory)) {
+        limits_report(l, MWL_E_NOMEM, " by the text of the run; without --json values are cut");
+        status = CMD_LIMIT;
+    } else if (json_out(&how, s->heap, o) == MWL_OK) {
         putchar('\n');
+    }
     mwl_value_drop(s->heap, o);
+    return status;
 }
 
 int cmd_show(int argc, char **argv) {
@@ -149,7 +156,7 @@ int cmd_show(int argc, char **argv) {
                            : saved_read(&d->limits, s.path, &s.saved);
     bool over = !s.saved.run; /* what there is to show was shown */
     if (status == CMD_OK && !over) status = open_run(&s, &saved);
-    if (status == CMD_OK && !over) print(&s, &saved);
+    if (status == CMD_OK && !over) status = print(&s, &saved);
     free(s.bytes);
     if (s.run) mwl__run_unload(s.run);
     if (s.made) {

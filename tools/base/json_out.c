@@ -83,6 +83,10 @@ mwl_status json_out_value(const struct json_out *how, mwl_heap *heap, mwl_value 
     return write_value(how, heap, v, false);
 }
 
+bool json_out_fits(mwl_heap *heap, mwl_value v, mwl_json_style style, size_t most) {
+    return mwl_json_write_within(heap, v, style, most, NULL, NULL, NULL) != MWL_E_TOO_BIG;
+}
+
 /* ---- inside a larger JSON text --------------------------------------------------------------- */
 
 /* Inside quotation marks. */

@@ -21,6 +21,9 @@ mwl_status json_out(const struct json_out *how, mwl_heap *heap, mwl_value v);
  * shown. All other functions replace them (redact.h). */
 mwl_status json_out_value(const struct json_out *how, mwl_heap *heap, mwl_value v);
 
+/* Whether the text of the value has at most so many bytes. Takes time for `most` bytes at most. */
+bool json_out_fits(mwl_heap *heap, mwl_value v, mwl_json_style style, size_t most);
+
 /* The value as JSON text of at most `most` bytes. If it is longer, a string with its first
  * characters stands for it; if it has no JSON form, {"$type": ...} does. So what is written is
  * always JSON. Returns whether all of it was written. */

@@ -83,15 +83,31 @@ mwl_value inspect_eval(mwl__frame *f, const char *text, char *why, size_t size) 
     return v;
 }
 
+/* People look at it: a value that shares its parts may be gigabytes as text. */
+enum { SHOWN_MOST = 1 << 20 };
+
+struct shown {
+    mwl__buf *out;
+    size_t left;
+};
+
 static mwl_status take_piece(void *ctx, const char *text, size_t len) {
-    mwl__buf *out = ctx;
-    mwl__buf_put(out, text, len);
-    return out->failed ? MWL_E_NOMEM : MWL_OK;
+    struct shown *s = ctx;
+    size_t n = len < s->left ? len : s->left;
+    while (n < len && n > 0 && ((unsigned char)text[n] & 0xC0u) == 0x80u) n--;
+    mwl__buf_put(s->out, text, n);
+    s->left -= n;
+    if (s->out->failed) return MWL_E_NOMEM;
+    if (n == len) return MWL_OK;
+    mwl__buf_puts(s->out, " ...");
+    return MWL_E_CANCELLED; /* enough */
 }
 
 void inspect_write(mwl_heap *heap, mwl_value v, mwl_json_style style, mwl__buf *out) {
     size_t at = out->len, len = 0;
-    if (redact_json(heap, v, style, take_piece, out) == MWL_OK || out->failed) return;
+    struct shown part = {out, SHOWN_MOST};
+    mwl_status status = redact_json(heap, v, style, take_piece, &part);
+    if (status == MWL_OK || status == MWL_E_CANCELLED || out->failed) return;
     out->len = at; /* it has no JSON form */
     mwl__buf text = mwl__buf_make(mwl_alloc_default());
     mwl_value shown = redact_value(heap, v);
@@ -105,9 +121,13 @@ void inspect_write(mwl_heap *heap, mwl_value v, mwl_json_style style, mwl__buf *
 
 void inspect_write_result(mwl_heap *heap, const mwl_run *run, mwl__buf *out) {
     mwl_value result = mwl_run_result(run);
-    if (!mwl_run_succeeded(run))
+    struct shown part = {out, SHOWN_MOST};
+    if (!mwl_run_succeeded(run)) {
         inspect_write(heap, result, MWL_JSON_COMPACT, out);
-    else if (mwl_json_write_to(heap, result, MWL_JSON_COMPACT, take_piece, out) != MWL_OK)
+        return;
+    }
+    mwl_status status = mwl_json_write_to(heap, result, MWL_JSON_COMPACT, take_piece, &part);
+    if (status != MWL_OK && status != MWL_E_CANCELLED)
         mwl__buf_puts(out, "a value that has no JSON form");
 }
 

@@ -101,8 +101,13 @@ static void put_name(const char *name, const char *text) {
 
 static void put_member(mwl_heap *heap, const char *name, mwl_value v) {
     const struct json_out how = {stderr, MWL_JSON_COMPACT, true, 0};
+    enum { MOST = 64 << 10 }; /* as in --trace-file */
     if (mwl_is_absent(v)) return;
     fprintf(stderr, ",\"%s\":", name);
+    if (!json_out_fits(heap, v, MWL_JSON_COMPACT, MOST)) {
+        fprintf(stderr, "\"(more than %d bytes)\"", MOST);
+        return;
+    }
     if (json_out(&how, heap, v) < 0) fprintf(stderr, "{\"$type\":\"%s\"}", mwl_value_type(v));
 }
 

@@ -72,7 +72,9 @@ static mwl_value answers_of(struct record *r) {
 }
 
 static mwl_status add_piece(void *ctx, const char *text, size_t len) {
+    enum { MOST = 64 << 20 }; /* a value that shares its parts may be gigabytes as text */
     mwl__buf *b = ctx;
+    if (len > MOST - b->len) return MWL_E_TOO_BIG;
     mwl__buf_put(b, text, len);
     return b->failed ? MWL_E_NOMEM : MWL_OK;
 }
