@@ -2,7 +2,7 @@
  *
  * Owns: which policy matches a failure, its budget, the length of the wait. Refuses to know: how a
  * scope is run again and variables are restored (the machine), and how a matcher works
- * (mwl_failure_matches, mwl_matcher_matches).
+ * (mwl_phase_match).
  *
  * The state of the entry is the policies as they were written, as long as nothing else must be
  * stored. Every run after the first was caused by a policy. So if there is one policy, the number
@@ -11,7 +11,10 @@
  * state is an array:
  *
  *   [0]                  the policies
- *   [1 + i * WIDTH + f]  field f of policy i, a number (the enum below) */
+ *   [1]                  null
+ *   [2 + i * WIDTH + f]  field f of the i-th policy that has matched, a number (the enum below)
+ *
+ * Runs saved by earlier versions have the fields of all policies, COUNT and LAST, from [1] on. */
 #include "std_impl.h"
 
 #include "backoff.h"
@@ -22,7 +25,8 @@
 #include <string.h>
 
 /* The fields of a policy in the state. */
-enum { COUNT, LAST, WIDTH };
+enum { NUMBER, COUNT, LAST, WIDTH };
+enum { FIRST = 2, OLD_FIRST = 1, OLD_WIDTH = 2 };
 #define NO_WAIT (-1.0) /* LAST: no wait yet. Numbers must be finite, because they are JSON */
 
 static mwl_value member(mwl_value object, const char *name) {
@@ -34,9 +38,24 @@ static bool remembers(mwl_value state) {
     return mwl_value_kind(mwl_array_at(state, 0)) == MWL_KIND_ARRAY;
 }
 
+static bool is_old(mwl_value state) {
+    return mwl_value_kind(mwl_array_at(state, 1)) == MWL_KIND_NUMBER;
+}
+
+static double number_at(mwl_value state, size_t i) { return mwl_as_number(mwl_array_at(state, i)); }
+
+/* Returns field COUNT or LAST of a policy. */
 MWL__RARE static double field(mwl_value state, size_t policy, size_t f) {
-    if (!remembers(state)) return f == LAST ? NO_WAIT : 0;
-    return mwl_as_number(mwl_array_at(state, 1 + policy * WIDTH + f));
+    const double nothing = f == LAST ? NO_WAIT : 0;
+    if (!remembers(state)) return nothing;
+    const size_t n = mwl_count(state);
+    if (is_old(state)) {
+        const size_t i = OLD_FIRST + policy * OLD_WIDTH + (f - COUNT);
+        return i < n ? number_at(state, i) : nothing;
+    }
+    for (size_t i = FIRST; i + WIDTH <= n; i += WIDTH)
+        if (number_at(state, i + NUMBER) == (double)policy) return number_at(state, i + f);
+    return nothing;
 }
 
 /* ---- the policies, taken up ------------------------------------------------------------------ */
@@ -120,12 +139,17 @@ MWL__RARE static void bad_pattern(mwl_phase *phase, mwl_value pattern) {
     mwl_phase_fail(phase, NULL, "System.ParameterValidationFailed", message, details);
 }
 
+/* What reading a policy costs, in units of fuel. */
+enum { POLICY_WORK = 8 };
+
 /* Are the durations and the patterns of policies that were computed valid? If not, the phase
  * fails. */
 MWL__RARE static bool are_valid(mwl_phase *phase, mwl_value policies) {
     for (size_t i = 0, n = mwl_count(policies); i < n; i++) {
         policy p;
-        mwl_value wrong;
+        mwl_value wrong, match = member(mwl_array_at(policies, i), "match");
+        if (mwl_phase_charge(phase, POLICY_WORK + mwl_count(member(match, "codes"))) < 0)
+            return false;
         if (!read_policy(mwl_array_at(policies, i), &p))
             mwl__std_bad_duration(phase, "backoff");
         else if (!mwl_is_absent(wrong = mwl_matcher_wrong(p.match)))
@@ -148,11 +172,14 @@ static void retry_entry(mwl_phase *phase, void *user) {
 
 /* ---- onFailure: one failure is judged -------------------------------------------------------- */
 
-/* Returns the first policy that matches the failure, or NULL. */
-static const policy *find_prepared(const plan *prepared, mwl_value failure) {
-    const policy *p = prepared->policy, *end = p + prepared->n;
-    while (p != end && !mwl_matcher_matches(p->match, failure)) p++;
-    return p == end ? NULL : p;
+/* Returns the first policy that matches the failure. NULL: none does, or the fuel is used up. */
+static const policy *find_prepared(mwl_phase *phase, const plan *prepared) {
+    mwl_status st = MWL_E_NOT_FOUND;
+    for (const policy *p = prepared->policy, *end = p + prepared->n; p != end; p++) {
+        st = mwl_phase_match(phase, p->match);
+        if (st != MWL_E_NOT_FOUND) return st == MWL_OK ? p : NULL;
+    }
+    return NULL;
 }
 
 /* The policies of an entry whose arguments were computed. */
@@ -161,26 +188,38 @@ static mwl_value policies_of(mwl_value state) {
 }
 
 /* The same of those. Its number is *at, its content *room. */
-MWL__RARE static const policy *find_written(mwl_value policies, mwl_value failure, policy *room,
+MWL__RARE static const policy *find_written(mwl_phase *phase, mwl_value policies, policy *room,
                                             size_t *at) {
     size_t n = mwl_count(policies);
     for (size_t i = 0; i < n; i++) {
         *at = i;
-        if (read_policy(mwl_array_at(policies, i), room) &&
-            mwl_failure_matches(room->match, failure))
-            return room;
+        if (mwl_phase_charge(phase, POLICY_WORK) < 0) return NULL;
+        if (!read_policy(mwl_array_at(policies, i), room)) continue;
+        const mwl_status st = mwl_phase_match(phase, room->match);
+        if (st != MWL_E_NOT_FOUND) return st == MWL_OK ? room : NULL;
     }
     return NULL;
+}
+
+static mwl_value with_policy(mwl_heap *h, mwl_value take_state, double number, double count,
+                             double last) {
+    mwl_value next = mwl_array_push(h, take_state, mwl_number(number));
+    return mwl_array_push(h, mwl_array_push(h, next, mwl_number(count)), mwl_number(last));
 }
 
 /* Returns the state with the new count and last wait of this policy. */
 static mwl_value state_with(mwl_heap *h, mwl_value state, mwl_value policies, size_t at,
                             double count, double last) {
-    size_t n = mwl_count(policies);
-    mwl_value next = mwl_array_push(h, mwl_array(h, 1 + n * WIDTH), mwl_value_keep(policies));
-    for (size_t i = 0; i < n; i++) {
-        next = mwl_array_push(h, next, mwl_number(i == at ? count : field(state, i, COUNT)));
-        next = mwl_array_push(h, next, mwl_number(i == at ? last : field(state, i, LAST)));
+    const bool any = remembers(state), old = any && is_old(state);
+    const size_t n = any ? mwl_count(state) : 0, first = old ? (size_t)OLD_FIRST : FIRST,
+                 width = old ? (size_t)OLD_WIDTH : WIDTH;
+    mwl_value next = mwl_array_push(h, mwl_array(h, FIRST + WIDTH), mwl_value_keep(policies));
+    next = with_policy(h, mwl_array_push(h, next, mwl_null()), (double)at, count, last);
+    for (size_t i = first; i + width <= n; i += width) {
+        const double number = old ? (double)((i - first) / width) : number_at(state, i + NUMBER);
+        const double matched = number_at(state, i + width - 2);
+        if (number != (double)at && matched > 0)
+            next = with_policy(h, next, number, matched, number_at(state, i + width - 1));
     }
     return next;
 }
@@ -222,6 +261,7 @@ MWL__RARE static void note(mwl_phase *phase, size_t at, double count, double las
     const plan *prepared = plan_of(phase);
     mwl_value state = mwl_phase_state(phase),
               policies = prepared ? prepared->policies : policies_of(state);
+    if (remembers(state) && mwl_phase_charge(phase, mwl_count(state)) < 0) return;
     mwl_phase_set_state(phase, state_with(mwl_phase_heap(phase), state, policies, at, count, last));
 }
 
@@ -259,24 +299,23 @@ static inline void judge(mwl_phase *phase, const policy *p, size_t n, size_t at)
 }
 
 /* The state of a loaded run is data from outside; prepared policies are the program's. */
-MWL__RARE static void judge_written(mwl_phase *phase, mwl_value failure) {
+MWL__RARE static void judge_written(mwl_phase *phase) {
     const mwl_value policies = policies_of(mwl_phase_state(phase));
     policy room;
     size_t at = 0;
-    const policy *p = find_written(policies, failure, &room, &at);
+    const policy *p = find_written(phase, policies, &room, &at);
     if (p) judge(phase, p, mwl_count(policies), at);
 }
 
 static void retry_failure(mwl_phase *phase, void *user) {
     (void)user;
-    const mwl_value failure = mwl_phase_result_value(phase);
     if (mwl_value_kind(mwl_phase_state(phase)) == MWL_KIND_NULL) return; /* `when` was false */
     const plan *prepared = plan_of(phase);
     if (!prepared) {
-        judge_written(phase, failure);
+        judge_written(phase);
         return;
     }
-    const policy *p = find_prepared(prepared, failure);
+    const policy *p = find_prepared(phase, prepared);
     if (p) judge(phase, p, prepared->n, (size_t)(p - prepared->policy));
 }
 

@@ -627,6 +627,10 @@ MWL_API bool mwl_failure_matches(mwl_value matcher, mwl_value failure);
  * segments with `.*` behind it, or `*`), lent; absent if all are. The assembler refuses one that is
  * written. A middleware whose matcher was computed fails with System.ParameterValidationFailed. */
 MWL_API mwl_value mwl_matcher_wrong(mwl_value matcher);
+/* The same for the rising failure, and charges fuel for what it looks at; `matcher` may be what
+ * mwl_matcher_prepare() returned. Returns MWL_OK, MWL_E_NOT_FOUND (it does not), or the errors of
+ * mwl_phase_charge(): return at once then. */
+MWL_API mwl_status mwl_phase_match(mwl_phase *phase, mwl_value matcher);
 /* The same in two parts, for a matcher that is used often: `prepare` of a middleware makes it ready
  * once. mwl_matcher_prepare() returns a value for mwl_matcher_matches() only: given; absent if out
  * of memory. It points into `matcher`, which must outlive it. */

@@ -94,7 +94,9 @@ static void breaker_failure(mwl_phase *phase, void *user) {
     if (!b) return;
     bool probe = is_probe(state);
     b->used_ns = mwl__mw_mono(phase);
-    if (!mwl_is_absent(match) && !mwl_failure_matches(match, mwl_phase_result_value(phase))) {
+    const mwl_status matched = mwl_is_absent(match) ? MWL_OK : mwl_phase_match(phase, match);
+    if (matched < 0 && matched != MWL_E_NOT_FOUND) return; /* the run, or the scope, ends */
+    if (matched != MWL_OK) {
         if (probe) b->probing = false; /* it says nothing: another probe may run */
     } else if (probe || (!b->open && ++b->failures >= mwl__io_arg_number(state, "failures", 5))) {
         b->open = true;

@@ -201,6 +201,11 @@ static mwl_value previous_of(mwl_value failure) {
     return mwl_value_kind(p) == MWL_KIND_OBJECT ? p : mwl_absent();
 }
 
+/* Links of a chain that are not charged, and the elements that the others count as. */
+enum { CHEAP_CHAIN = 4, CHAIN_WORK = 32 };
+/* Histories that are larger are not compared to their end, and count as different. */
+#define HISTORY_NODES (UINT64_C(1) << 22)
+
 static uint32_t chain_length(mwl_value failure) {
     uint32_t n = 0;
     for (; !mwl_is_absent(failure); failure = previous_of(failure)) n++;
@@ -221,19 +226,24 @@ static mwl_value relink(mwl_heap *h, mwl_value head, uint32_t keep, mwl_value ta
 /* Whether the history of `newer`, which has `a` links, contains `older`, which has `b`, by value.
  * Only the part of equal length can be equal. The head is not history: a handler may fail with the
  * failure that it handles, and that is another one. */
-static bool has_history(mwl_value newer, uint32_t a, mwl_value older, uint32_t b) {
+static bool has_history(mwl_heap *h, mwl_value newer, uint32_t a, mwl_value older, uint32_t b) {
     if (a <= b) return false;
     for (; a > b; a--) newer = previous_of(newer);
-    return mwl_value_equal(newer, older);
+    uint64_t left = HISTORY_NODES;
+    bool equal = false;
+    (void)mwl__value_equal(newer, older, &left, &equal);
+    h->work += HISTORY_NODES - left;
+    return equal;
 }
 
 mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older, uint32_t limit) {
     if (mwl_is_absent(take_newer) || mwl_value_kind(older) != MWL_KIND_OBJECT) return take_newer;
     if (limit > MWL_CHAIN_LIMIT_MAX) limit = MWL_CHAIN_LIMIT_MAX;
     uint32_t a = chain_length(take_newer), b = chain_length(older);
+    if (a + b > CHEAP_CHAIN) mwl__heap_work(h, (size_t)CHAIN_WORK * (a + b));
     /* spec: execution-context, chaining: supersession preserves the superseded failure as it is;
      * one that the chain has already is not linked again. DECISIONS.md 10. */
-    if (has_history(take_newer, a, older, b)) b = 0;
+    if (has_history(h, take_newer, a, older, b)) b = 0;
     if (b == 0 && a <= limit) return take_newer;
     mwl_value tail = mwl__keep(older);
     if (a + b > limit) { /* the last link that is kept says that older failures were dropped */
@@ -377,49 +387,66 @@ static bool retryable_is(mwl_value failure, bool want) {
     return mwl_value_kind(r) == MWL_KIND_BOOL && mwl_as_bool(r) == want;
 }
 
-bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, mwl_value failure) {
+/* A look at a text of a matcher, in units of fuel. */
+static inline uint64_t look(uint32_t len) { return 1 + len / 64; }
+static inline uint64_t look_at(mwl_value text) {
+    return mwl_value_kind(text) == MWL_KIND_STRING ? look(mwl__as_str(text)->len) : 1;
+}
+
+bool mwl__failure_matches_rec(const mwl_program *p, const mwl__matcher_rec *m, mwl_value failure,
+                              uint64_t *looks) {
     bool hit = m->n_codes == 0;
     mwl_value code = hit ? mwl_absent() : mwl__word_get(failure, MWL_WORD_CODE);
-    for (uint32_t i = 0; i < m->n_codes && !hit; i++)
-        hit = code_matches(p->consts[p->keys[m->first_code + i]], code);
+    *looks += 1;
+    for (uint32_t i = 0; i < m->n_codes && !hit; i++) {
+        const mwl_value pattern = p->consts[p->keys[m->first_code + i]];
+        *looks += look_at(pattern);
+        hit = code_matches(pattern, code);
+    }
     if (!hit) return false;
     hit = m->n_types == 0;
     mwl_value type = hit ? mwl_absent() : mwl__word_get(failure, MWL_WORD_TYPE);
-    for (uint32_t i = 0; i < m->n_types && !hit; i++)
-        hit = type_matches(p->consts[p->keys[m->first_type + i]], type);
+    for (uint32_t i = 0; i < m->n_types && !hit; i++) {
+        const mwl_value one = p->consts[p->keys[m->first_type + i]];
+        *looks += look_at(one);
+        hit = type_matches(one, type);
+    }
     return hit && (m->retryable == MWL_NONE || retryable_is(failure, m->retryable == 1));
 }
 
-static bool any_code(mwl_value patterns, mwl_value failure) {
-    mwl_value code = mwl__word_get(failure, MWL_WORD_CODE);
-    size_t n = mwl_value_kind(patterns) == MWL_KIND_ARRAY ? patterns.aux : 0, i = 0;
-    while (i < n && !code_matches(mwl__as_list(patterns)->item[i], code)) i++;
-    return i < n;
-}
-
-static bool any_type(mwl_value types, mwl_value failure) {
-    mwl_value type = mwl__word_get(failure, MWL_WORD_TYPE);
-    size_t n = mwl_value_kind(types) == MWL_KIND_ARRAY ? types.aux : 0, i = 0;
-    while (i < n && !type_matches(mwl__as_list(types)->item[i], type)) i++;
-    return i < n;
+static bool any_of(mwl_value list, mwl_value text, bool (*matches)(mwl_value, mwl_value),
+                   uint64_t *looks) {
+    const uint32_t n = mwl_value_kind(list) == MWL_KIND_ARRAY ? list.aux : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const mwl_value one = mwl__as_list(list)->item[i];
+        *looks += look_at(one);
+        if (matches(one, text)) return true;
+    }
+    return false;
 }
 
 /* One look at each member: most matchers have one. */
-bool mwl_failure_matches(mwl_value matcher, mwl_value failure) {
+bool mwl__failure_matches(mwl_value matcher, mwl_value failure, uint64_t *looks) {
+    *looks += 1;
     if (mwl_value_kind(matcher) != MWL_KIND_OBJECT) return true;
     const mwl__map *m = mwl__as_map(matcher);
     for (uint32_t i = 0; i < matcher.aux; i++) {
         const mwl_value key = m->keys->key[i], val = m->val[i];
         bool hit = true;
         if (is_word(key, MWL_WORD_CODES))
-            hit = any_code(val, failure);
+            hit = any_of(val, mwl__word_get(failure, MWL_WORD_CODE), code_matches, looks);
         else if (is_word(key, MWL_WORD_TYPES))
-            hit = any_type(val, failure);
+            hit = any_of(val, mwl__word_get(failure, MWL_WORD_TYPE), type_matches, looks);
         else if (is_word(key, MWL_WORD_RETRYABLE))
             hit = mwl_value_kind(val) == MWL_KIND_BOOL && retryable_is(failure, mwl_as_bool(val));
         if (!hit) return false;
     }
     return true;
+}
+
+bool mwl_failure_matches(mwl_value matcher, mwl_value failure) {
+    uint64_t looks = 0;
+    return mwl__failure_matches(matcher, failure, &looks);
 }
 
 mwl_value mwl_matcher_wrong(mwl_value matcher) {
@@ -493,22 +520,29 @@ mwl_value mwl_matcher_prepare(mwl_heap *h, mwl_value matcher) {
     return mwl__bytes_seal(made);
 }
 
-static bool has_text(const ready_text *t, const ready_text *end, mwl_value text) {
+static bool has_text(const ready_text *t, const ready_text *end, mwl_value text, uint64_t *looks) {
     if (mwl_value_kind(text) != MWL_KIND_STRING) return false;
     const mwl__str *s = mwl__as_str(text);
-    for (; t < end; t++)
+    for (; t < end; *looks += look(t->len), t++)
         if (s->len >= t->least && (!t->whole || s->len == t->len) &&
             mwl__bytes_same(t->s, s->s, t->len))
             return true;
     return false;
 }
 
-bool mwl_matcher_matches(mwl_value prepared, mwl_value failure) {
+bool mwl__matcher_matches(mwl_value prepared, mwl_value failure, uint64_t *looks) {
     const ready *r = (const ready *)(const void *)mwl__as_str(prepared)->s;
     const ready_text *types = r->text + r->n_codes;
     if (r->never) return false;
-    if (r->codes && !has_text(r->text, types, mwl__word_get(failure, MWL_WORD_CODE))) return false;
-    if (r->types && !has_text(types, r->text + r->n_texts, mwl__word_get(failure, MWL_WORD_TYPE)))
+    if (r->codes && !has_text(r->text, types, mwl__word_get(failure, MWL_WORD_CODE), looks))
+        return false;
+    if (r->types &&
+        !has_text(types, r->text + r->n_texts, mwl__word_get(failure, MWL_WORD_TYPE), looks))
         return false;
     return r->wanted < 0 || retryable_is(failure, r->wanted == 1);
+}
+
+bool mwl_matcher_matches(mwl_value prepared, mwl_value failure) {
+    uint64_t looks = 0;
+    return mwl__matcher_matches(prepared, failure, &looks);
 }

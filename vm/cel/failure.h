@@ -104,8 +104,14 @@ mwl_value mwl__failure_from_fault(struct mwl__exec *x,
  * limit. */
 mwl_value mwl__failure_chain(mwl_heap *h, mwl_value take_newer, mwl_value older,
                              uint32_t depth_limit);
+/* Does the matcher select the failure? Each adds what it looked at, in units of fuel, to *looks:
+ * one that the program has, an object, what mwl_matcher_prepare returned. */
 bool mwl__failure_matches_rec(const struct mwl_program *p, const struct mwl__matcher_rec *m,
-                              mwl_value failure);
+                              mwl_value failure, uint64_t *looks);
+bool mwl__failure_matches(mwl_value matcher, mwl_value failure, uint64_t *looks);
+bool mwl__matcher_matches(mwl_value prepared, mwl_value failure, uint64_t *looks);
+/* So many looks cost nothing by themselves: what leads to them costs more. */
+#define MWL__FREE_LOOKS 32u
 mwl_value mwl__result_value(mwl_heap *h, const mwl__result *r); /* the Result as an object, given */
 /* Builds an envelope from the fields that the author wrote, over a base (absent for Raise). Returns
  * NULL on success. Otherwise returns what is wrong with the field of index *field, for

@@ -117,6 +117,10 @@ uint32_t mwl__call_now(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
         mwl__move_lent(&input, &f->in_flight);
         int how = c->now(h, input, c->args, &out, c->provider->user);
         if (how != MWL_NOW_SUCCEEDED || !mwl__given_plain(out)) return answered(f, vm, c, how, out);
+        if (h->work && !mwl__exec_settle(x)) { /* mwl_heap_work */
+            mwl__drop(h, out);
+            return MWL_PC_FUEL;
+        }
         (void)mwl__call_commit(f, vm);
         mwl__drop(h, f->res.v);
         mwl__drop(h, f->in_flight);

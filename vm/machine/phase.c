@@ -31,6 +31,7 @@ struct mwl_phase {
     bool spent; /* the fuel is used up, or a bound has elapsed */
     bool waits; /* the callback is called again after wait_ns */
     int64_t wait_ns;
+    uint64_t looks; /* of mwl_phase_match, not charged yet */
 };
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -132,6 +133,19 @@ mwl_status mwl_phase_charge(mwl_phase *p, uint64_t n) {
     mwl_status st = mwl__account_charge(p->frame, n);
     if (st < 0) p->spent = p->said = true;
     return st;
+}
+mwl_status mwl_phase_match(mwl_phase *p, mwl_value matcher) {
+    const mwl_value failure = p->entry->res.v;
+    const bool hit = mwl_value_kind(matcher) == MWL_KIND_BYTES
+                         ? mwl__matcher_matches(matcher, failure, &p->looks)
+                         : mwl__failure_matches(matcher, failure, &p->looks);
+    if (p->looks > MWL__FREE_LOOKS) {
+        const uint64_t n = p->looks;
+        p->looks = 0;
+        const mwl_status st = mwl_phase_charge(p, n);
+        if (st < 0) return st;
+    }
+    return hit ? MWL_OK : MWL_E_NOT_FOUND;
 }
 double mwl_phase_random(mwl_phase *p) { return mwl__random_unit(&p->frame->run->rng); }
 mwl_value mwl_phase_state(const mwl_phase *p) { return p->entry->own_state; }

@@ -6,6 +6,7 @@
  */
 #include "vm/machine/step.h"
 
+#include "vm/machine/account.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/gather.h"
@@ -82,18 +83,29 @@ static bool set_failure(mwl__frame *f) {
     return mwl__frame_set_failure(f, f->res.v);
 }
 
+/* Charges what was looked at. Returns false if the fuel is used up, or a bound has elapsed. */
+MWL__OUTLINE static bool pay(mwl__frame *f, uint64_t *looks) {
+    const uint64_t n = *looks;
+    *looks = 0;
+    return mwl__account_charge(f, n) == MWL_OK;
+}
+
 /* spec: step-mechanics, catch clauses: the first that matches; else the failure leaves the Flow. */
 uint32_t mwl__step_failed(mwl__frame *f) {
     mwl_heap *h = mwl__heap_of(f);
     if (!f->step_done) mwl__step_exit(f);
     if (!set_failure(f)) return MWL_PC_NOMEM;
+    if (h->work && !mwl__exec_settle(&mwl__vm_of(f)->exec)) return MWL_PC_FUEL;
     mwl__replace(h, &f->in_flight, mwl_absent());
     const mwl__step_rec *rec = step_of(f);
     const mwl__flow_tables *t = mwl__tables(f);
+    uint64_t looks = 0;
     for (uint32_t i = 0; i < rec->n_catch; i++) {
         const mwl__catch_rec *c = &t->catches[rec->first_catch + i];
-        if (!mwl__failure_matches_rec(mwl__program_of(f), &t->matchers[c->matcher], f->res.v))
-            continue;
+        const bool hit = mwl__failure_matches_rec(mwl__program_of(f), &t->matchers[c->matcher],
+                                                  f->res.v, &looks);
+        if (looks > MWL__FREE_LOOKS && !pay(f, &looks)) return MWL_PC_FUEL;
+        if (!hit) continue;
         f->res.cleanup = false; /* consumed: from here on it is handled, not in flight */
         f->res.rose = 0;
         if (mwl__tracing(mwl__vm_of(f))) mwl__trace_result(f, MWL_TRACE_CAUGHT, -1, f->res);

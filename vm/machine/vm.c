@@ -135,12 +135,12 @@ static bool is_busy(const mwl_vm *vm) {
 void mwl_vm_free(mwl_vm *vm) {
     if (!vm) return;
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_vm_free: the VM was freed before");
+    if (!vm->pumping && !vm->calling) mwl__account_leave(vm);
     const bool busy = is_busy(vm);
     mwl__usage(!busy,
                "mwl_vm_free: from inside a callback of the VM, or while another thread pumps it");
     if (busy) return; /* its caller would continue with memory that is freed */
     vm->calling = true;
-    mwl__account_leave(vm);
     mwl__over_close(vm);
     while (vm->executions) mwl__execution_free(vm->executions);
     while (vm->held) mwl__execution_free(vm->held);
