@@ -372,6 +372,9 @@ if(Python3_FOUND)
   add_test(NAME playground_requests COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/playground/requests.py
            $<TARGET_FILE:mwl-play>)
   mwl_test_setup(playground_requests)
+  add_test(NAME npm_contents COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/playground/contents.py
+           ${PROJECT_SOURCE_DIR}/tools/playground/make)
+  mwl_test_setup(npm_contents)
   foreach(part npm page)
     add_test(NAME playground_${part} COMMAND sh ${PROJECT_SOURCE_DIR}/tests/playground/run.sh ${part} ${CMAKE_BINARY_DIR})
     mwl_test_setup(playground_${part})
