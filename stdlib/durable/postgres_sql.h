@@ -52,10 +52,11 @@
     "alter table mwlvm.run alter snapshot set storage external;"                                   \
     "alter table mwlvm.run set (autovacuum_vacuum_scale_factor = 0.01)"
 
-/* $1 worker, $2 number of the poll, $3 due before, $4 at most, $5 ids */
+/* $1 worker, $2 number of the poll, $3 due before, $4 at most, $5 ids. A number that somebody has
+ * changed must not stop the statement, and with it everybody. */
 #define MWL__PGSQL_CLAIMS                                                                          \
-    " update mwlvm.run r set owner = $1::int8, epoch = r.epoch + 1, poll = $2::int8, state = 1,"   \
-    " recoveries = r.recoveries + 1 from c where r.seq = c.seq returning " MWL__PGSQL_CLAIMED
+    " update mwlvm.run r set owner = $1::int8, epoch = least(r.epoch, 9223372036854775806) + 1,"   \
+    " poll = $2::int8, state = 1, recoveries = least(r.recoveries, 1000000) + 1 from c where r.seq = c.seq returning " MWL__PGSQL_CLAIMED
 #define MWL__PGSQL_CLAIMED                                                                         \
     "r.seq, r.id, r.name, r.program, r.epoch, r.version, r.recoveries, r.start, r.snapshot"
 #define MWL__PGSQL_SUSPECT "3" /* MWL_STORE_SUSPECT */

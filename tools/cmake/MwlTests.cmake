@@ -102,7 +102,7 @@ if(MWL_HAVE_DURABLE)
     add_test(NAME ${test} COMMAND ${test})
     mwl_test_setup(${test})
   endforeach()
-  foreach(script commands kills)
+  foreach(script commands edited kills)
     if(Python3_FOUND)
       add_test(NAME durable_${script} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/durable/${script}.py
                $<TARGET_FILE:mwlvm>)
