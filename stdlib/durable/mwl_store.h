@@ -159,7 +159,7 @@ typedef struct mwl_store_poll {
     int64_t now_wall_ns; /* runs that are due before now + horizon_ns are claimed */
     int64_t horizon_ns;
     bool no_suspect; /* no run is claimed that is a suspect (MWL_STORE_SUSPECT). Otherwise at most
-                        one is, the one that was claimed least. Those of `only` are no suspects */
+                        one is, the one that was claimed least. Those of `only` are not counted */
 } mwl_store_poll;
 /* False: out of memory. The poll ends with MWL_E_NOMEM then, and its repetition shows that one
  * again, and perhaps others too. */
