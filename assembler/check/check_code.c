@@ -173,6 +173,19 @@ static void suggest_code(mwl__diag *d, const codes *s, const mwl__contract *owne
     }
 }
 
+/* Reports the name of a type among codes. Returns whether it is one. */
+static bool is_type_name(mwl__checker *c, const mwl__node *n) {
+    static const char *const types[] = {"error", "cancellation", "timeout", "skipped"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (!mwl__node_is(n, types[i])) continue;
+        mwl__diag *d = mwl__node_report(c->tree, n, MWL_DIAG_UNDECLARED_CODE,
+                                        "'%s' is a type of failures, not a code", types[i]);
+        mwl__diag_help(d, "write \"types\": [\"%s\"]", types[i]);
+        return true;
+    }
+    return false;
+}
+
 /* The codes of the engine and of a closed catalog are known, whatever else may fail here. */
 static void check_patterns(mwl__checker *c, const codes *s, const mwl__node *list) {
     for (const mwl__node *n = list && list->kind == MWL_NODE_ARRAY ? mwl__node_first(list) : NULL;
@@ -180,7 +193,7 @@ static void check_patterns(mwl__checker *c, const codes *s, const mwl__node *lis
         if (n->kind != MWL_NODE_STRING || mwl__model_expr(c->m, n) || mwl__node_is(n, "*"))
             continue;
         pattern p = pattern_of(n);
-        if (matches_engine(p) || matches_named(s, p)) continue;
+        if (matches_engine(p) || matches_named(s, p) || is_type_name(c, n)) continue;
         bool system = begins(p.text, p.len, "System", 6);
         const mwl__contract *owner = system ? NULL : closed_owner(c, p);
         if (s->any && !system && !owner) continue;
