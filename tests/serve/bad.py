@@ -32,6 +32,7 @@ class Bad(Case):
         head = head.replace("Content-Length: 1073741824", "Transfer-Encoding: chunked")
         self.assertIn(b" 411 ", self.raw(head.encode()).recv(4096))
         self.assertIn(b" 401 ", self.raw(head.replace(self.token, "wrong").encode()).recv(4096))
+        self.assertIn(b" 401 ", self.raw(head.replace("Bearer ", "Digest ").encode()).recv(4096))  # a scheme as long
         got = self.post("/v1/runs", b"x" * (1 << 20) + b"x", status=413)
         self.assertIn("too long", got.json["title"])
         got = self.post("/v1/runs", b"x" * (9 << 20), status=413)  # read to its end, so that the client reads why
