@@ -60,8 +60,8 @@ static node *of_run(node *run, const char *name) {
     X(no_timer, SLEEP, NULLED(of_frame(r, "timer", -1)), "a frame waits for no time")              \
     X(bound_timer, SLEEP, tree_uint(of_frame(r, "timer", -1), 0),                                  \
       "a bound is earlier than the timer")                                                         \
-    X(timer_order, SLEEP, tree_uint(&of_frame(r, "timer", -1)->kid[0], 1),                         \
-      "an order is not complete")                                                                  \
+    X(timer_order, SLEEP, tree_uint(&of_frame(r, "timer", -1)->kid[0], MWL_TIMER_ORDERS),          \
+      "a number is too large")                                                                     \
     X(queued, SLEEP, tree_uint(of_frame(r, "target", MWL_FIELD_QUEUED), 0),                        \
       "a frame has another state")                                                                 \
     X(times, SLEEP, tree_uint(of_frame(r, "depth", -1), 0), "a frame keeps no instants")           \

@@ -130,7 +130,7 @@ static void add_entry(print *p, const mwl__frame *f, const mwl__entry *e) {
     add(p, (uint64_t)e->state | (uint64_t)e->verdict << 8 | (uint64_t)e->reenter << 16 |
                (uint64_t)e->accepted << 24 | (uint64_t)e->armed << 25 | (uint64_t)e->fired << 26 |
                (uint64_t)e->gated << 27 | (uint64_t)e->outer_running << 28 |
-               (uint64_t)e->waits << 29);
+               (uint64_t)e->waits << 29 | (uint64_t)e->tied << 30);
     add(p, e->outer_owner ? 1u + e->outer_owner->rank : 0);
     add_value(p, e->input);
     add_value(p, e->output);

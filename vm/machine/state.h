@@ -89,6 +89,7 @@ struct mwl__entry {
     bool accepted;           /* a Result of the inner scope was accepted: the bound cannot fire */
     bool around_call;        /* the inner scope is the call itself */
     bool armed, fired;       /* its bound is set; it elapsed and its cancellation is imposed */
+    bool tied;               /* a bound inside has fired at the instant of its own */
     bool gated;              /* `when` was false at the phase now running */
     bool waits;              /* onEntry waits, and its action will run once more */
     bool outer_running;      /* in onAlways: saved extra->running, restored when it ends */
@@ -429,8 +430,6 @@ struct mwl_vm {
     mwl__regex_scratch *regex;
     mwl__functions functions;
     mwl__timers timers;
-    int64_t bound_ns;    /* of the bound that fired last, */
-    uint32_t bound_rank; /* and its entry's rank */
     mwl__provider *providers;
     mwl__provider *retired; /* replaced or withdrawn: calls and entries may still use them */
     char *diagnostics;      /* of the last mwl_assemble_for, or NULL */

@@ -205,13 +205,12 @@ void mwl__timer_remove(mwl__timers *t, mwl__timer *timer) {
     t->n_gone++;
 }
 
-mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
-                          uint32_t rank) {
+static inline mwl_status arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
+                             uint32_t rank, uint64_t seq) {
     mwl__timer_cancel(t, timer);
     uint32_t id = new_node(t);
     if (!id) return MWL_E_NOMEM;
-    uint64_t out = class_ ? rank : 0;               /* waits go by start order alone */
-    uint64_t seq = t->next_seq++ & 0x7fffffffffffu; /* 47 bits: years at a million a second */
+    uint64_t out = class_ ? rank : 0; /* waits go by start order alone */
     timer->class_ = (uint8_t)class_;
     timer->order = (uint64_t)timer->class_ << 63 | out << 31 | seq >> 16;
     timer->order_low = (uint16_t)seq;
@@ -222,6 +221,19 @@ mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, uns
     t->n_armed++;
     (void)enter(t, id);
     return MWL_OK;
+}
+
+mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
+                          uint32_t rank) {
+    return arm(t, timer, due_ns, class_, rank, t->next_seq++ & (MWL_TIMER_ORDERS - 1));
+}
+
+/* An order of the upper half is of no VM that has run for less than years. It moves nothing, so
+ * that the orders of this VM do not run out. */
+mwl_status mwl__timer_arm_as(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
+                             uint32_t rank, uint64_t order) {
+    if (order >= t->next_seq && order < MWL_TIMER_ORDERS / 2) t->next_seq = order + 1;
+    return arm(t, timer, due_ns, class_, rank, order);
 }
 
 int64_t mwl__timer_due(const mwl__timers *t, const mwl__timer *timer) {

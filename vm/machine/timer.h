@@ -51,6 +51,14 @@ void mwl__timers_done(mwl__timers *t);
 /* Arm, or move when armed. MWL_E_NOMEM leaves it not armed. rank counts for bounds only. */
 mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
                           uint32_t rank);
+/* The same as if it were armed in this order, which mwl__timer_order() of a VM returned: those of
+ * equal instants fire in it. What is armed later comes later. */
+mwl_status mwl__timer_arm_as(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
+                             uint32_t rank, uint64_t order);
+#define MWL_TIMER_ORDERS (UINT64_C(1) << 47) /* years at a million a second */
+static inline uint64_t mwl__timer_order(const mwl__timer *timer) {
+    return (timer->order & 0x7fffffffu) << 16 | timer->order_low;
+}
 void mwl__timer_remove(mwl__timers *t, mwl__timer *timer); /* it must be armed */
 static inline void mwl__timer_cancel(mwl__timers *t, mwl__timer *timer) {
     if (timer->at) mwl__timer_remove(t, timer);

@@ -242,15 +242,18 @@ static bool fire(mwl__frame *f, mwl__entry *owner) {
 
 /* A bound of this very instant comes after its completions, and of equal bounds the outermost comes
  * first: it has come when one further inside has fired. */
-static bool elapsed(const mwl__frame *f, const mwl__entry *e, int64_t now) {
-    const mwl_vm *vm = mwl__vm_of(f);
-    return e->bound_ns < now ||
-           (e->bound_ns == now && vm->bound_ns == now && e->rank < vm->bound_rank);
+static bool elapsed(const mwl__entry *e, int64_t now) {
+    return e->bound_ns < now || (e->bound_ns == now && e->tied);
+}
+/* The owner's bound fires: marks the equal ones around it. */
+static void tie(const mwl__frame *f, const mwl__entry *owner) {
+    for (; f; f = f->bounded ? f->parent : NULL)
+        for (mwl__entry *e = f->entries; e && e->least_ns <= owner->bound_ns; e = e->outer)
+            if (e->armed && e->rank < owner->rank && e->bound_ns == owner->bound_ns) e->tied = true;
 }
 
 void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
-    mwl__vm_of(f)->bound_ns = owner->bound_ns;
-    mwl__vm_of(f)->bound_rank = owner->rank;
+    tie(f, owner);
     mwl__extra *u = mwl__frame_extra(f);
     if (!u) {
         mwl__run_limit(f->run, MWL_E_NOMEM);
@@ -309,7 +312,7 @@ static mwl__entry *waiting(mwl__frame *f, mwl__entry *from, bool *frame) {
     for (mwl__entry *e = from; e; e = e->outer) {
         if (mwl__entry_cleaning(e)) return first;
         if (e->armed && e->state == MWL_ENTRY_INNER && !e->accepted &&
-            (!first || e->bound_ns <= first->bound_ns) && elapsed(f, e, now))
+            (!first || e->bound_ns <= first->bound_ns) && elapsed(e, now))
             first = e;
     }
     *frame = imposed_on && (!first || f->extra->cancel_ns <= first->bound_ns);

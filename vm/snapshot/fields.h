@@ -37,7 +37,7 @@
     X(FLAGS)   /* a number: one bit for each flag of the record, in the order of its table */      \
     X(POINT)   /* mwl__point */                                                                    \
     X(AT)      /* the point's index, or null */                                                    \
-    X(TIMER)   /* null; order: a bound; [order, due]. The order among the run's timers */          \
+    X(TIMER)   /* null; order: a bound; [order, due]. The order among the VM's timers */           \
     X(QUEUED)  /* null, or the order among the run's queued frames */                              \
     X(ENTRIES) /* the entries, innermost first */                                                  \
     X(OWNER)   /* an entry by its distance from the outermost one, or null: the frame */           \
@@ -53,7 +53,7 @@
     X(ID)      /* text */                                                                          \
     X(FUEL)    /* fuel that was used */                                                            \
     X(LIMITS)  /* null: those of the VM; or seven numbers */                                       \
-    X(BOUND)   /* null, or the rank of the bound that fired at this very instant */                \
+    X(UNUSED)  /* null; in older bytes null or a number */                                         \
     X(FRAMES)  /* all frames, a frame before those below it */                                     \
     X(SITES)   /* where failures began: [failure, Flow, Step, depth] of each */
 
@@ -77,7 +77,7 @@ typedef enum mwl__field_kind {
     X(mwl_run, next_call, NUMBER64, 0)                                                             \
     X(mwl_run, result, DATA, 0)                                                                    \
     X(mwl_run, aside, TIMER, 0)                                                                    \
-    X(mwl_run, user, BOUND, 0)                                                                     \
+    X(mwl_run, user, UNUSED, 0)                                                                    \
     X(mwl_run, root, FRAMES, 0)                                                                    \
     X(mwl_run, state, SITES, 0)
 #define MWL_SAVED_RUN_FLAGS(X) X(mwl_run, limit_hit) X(mwl_run, succeeded) X(mwl_run, bare)
@@ -127,7 +127,8 @@ typedef enum mwl__field_kind {
 #define MWL_SAVED_ENTRY_FLAGS(X)                                                                   \
     X(mwl__entry, accepted)                                                                        \
     X(mwl__entry, armed)                                                                           \
-    X(mwl__entry, fired) X(mwl__entry, gated) X(mwl__entry, outer_running) X(mwl__entry, waits)
+    X(mwl__entry, fired)                                                                           \
+    X(mwl__entry, gated) X(mwl__entry, outer_running) X(mwl__entry, waits) X(mwl__entry, tied)
 
 #define MWL_SAVED_RECORD(X)                                                                        \
     X(mwl__call_state, ix, NUMBER32, 0)                                                            \

@@ -152,6 +152,7 @@ mwl_status mwl__run_load(mwl_vm *vm, const void *bytes, size_t size, const mwl_l
     l.vm = vm;
     l.run = make_run(vm, link, how->limits);
     l.limited = how->limits != NULL;
+    l.copies = (how->flags & MWL_LOAD_NEW_ID) != 0;
     if (!l.run) return refuse(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM), 0);
     l.shift_ns = shift_of(vm, &h, how->flags);
     l.r.link = link;

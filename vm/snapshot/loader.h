@@ -8,7 +8,7 @@
 /* Something that gets its place in an order when everything is read. */
 typedef struct mwl__placed {
     void *p; /* mwl__timer or mwl__frame */
-    uint32_t order;
+    uint64_t order;
     bool bound;     /* of a timer: its frame's bound has the instant */
     int64_t due_ns; /* else */
 } mwl__placed;
@@ -21,6 +21,7 @@ typedef struct mwl__loader {
     mwl__reader r;
     mwl_vm *vm;
     mwl_run *run;
+    bool copies;      /* the run gets a new id: MWL_LOAD_NEW_ID */
     bool limited;     /* the limits are the caller's, not those in the bytes */
     int64_t shift_ns; /* of instants */
     int64_t due_ns;   /* as the bytes say; MWL_NEVER */

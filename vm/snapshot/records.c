@@ -104,9 +104,9 @@ static bool get_timer(mwl__loader *l, mwl__timer *t, bool *armed, bool *bound, i
     if (!*armed) return l->r.status == MWL_OK;
     *bound = l->r.c.at < l->r.c.end && *l->r.c.at >> 5 == MWL_CBOR_UINT;
     if (!*bound && !mwl__reader_array(&l->r, 2)) return false;
-    if (!mwl__reader_uint(&l->r, UINT32_MAX, &order)) return false;
+    if (!mwl__reader_uint(&l->r, MWL_TIMER_ORDERS, &order)) return false;
     if (!*bound && !get_instant(l, due_ns)) return false;
-    return place_later(l, &l->timers, (mwl__placed){t, (uint32_t)order, *bound, *due_ns});
+    return place_later(l, &l->timers, (mwl__placed){t, order, *bound, *due_ns});
 }
 
 /* ---- entries and extra ----------------------------------------------------------------------- */
@@ -482,15 +482,9 @@ static bool get_deadline(mwl__loader *l) {
     return (armed && !bound) || damaged(l, "a deadline has no instant");
 }
 
-static bool get_bound(mwl__loader *l) {
-    uint32_t rank;
-    if (!mwl__reader_index(&l->r, MWL_NONE, &rank)) return false;
-    if (rank == MWL_NONE) return true;
-    int64_t at = l->vm->now.mono_ns;
-    if (l->vm->bound_ns == at && l->vm->bound_rank >= rank) return true;
-    l->vm->bound_ns = at;
-    l->vm->bound_rank = rank;
-    return true;
+static bool get_unused(mwl__loader *l) {
+    uint32_t number;
+    return mwl__reader_index(&l->r, MWL_NONE, &number);
 }
 
 static bool get_sites(mwl__loader *l) {
@@ -548,7 +542,7 @@ static bool get_run_part(mwl__loader *l, const mwl__field *field) {
     }
     case MWL_FIELD_FUEL: return get_fuel(l);
     case MWL_FIELD_TIMER: return get_deadline(l);
-    case MWL_FIELD_BOUND: return get_bound(l);
+    case MWL_FIELD_UNUSED: return get_unused(l);
     case MWL_FIELD_FRAMES: return get_frames(l);
     default: return get_sites(l);
     }

@@ -16,32 +16,33 @@
 /* ---- orders ---------------------------------------------------------------------------------- */
 
 static int by_order(const void *a, const void *b) {
-    uint32_t x = ((const mwl__placed *)a)->order, y = ((const mwl__placed *)b)->order;
+    uint64_t x = ((const mwl__placed *)a)->order, y = ((const mwl__placed *)b)->order;
     return x < y ? -1 : x > y;
 }
 
-/* The orders are 0, 1, 2 and so on. */
+/* The orders of queued frames are 0, 1, 2 and so on, those of timers the VM's that armed them. */
 static bool sort(mwl__loader *l, mwl__placing *o) {
     if (o->n > 1) qsort(o->list, o->n, sizeof *o->list, by_order);
     for (size_t i = 0; i < o->n; i++)
-        if (o->list[i].order != i)
+        if (o == &l->queue ? o->list[i].order != i : i && o->list[i].order == o->list[i - 1].order)
             return mwl__reader_refuse(&l->r, MWL_E_SNAPSHOT, "an order is not complete");
     return true;
 }
 
+/* A copy is a new run, whose timers are armed now. */
 static bool arm(mwl__loader *l, const mwl__placed *at) {
+    mwl__timers *all = &l->vm->timers;
     mwl__timer *t = at->p;
-    mwl_status st;
-    if (t->owner == MWL_TIMER_RUN) {
-        st = mwl__timer_arm(&l->vm->timers, t, at->due_ns, 1, UINT32_MAX);
-    } else if (!at->bound) {
-        st = mwl__timer_arm(&l->vm->timers, t, at->due_ns, 0, 0);
-    } else {
-        const mwl__frame *f =
-            (const mwl__frame *)(const void *)((const char *)t - offsetof(mwl__frame, timer));
-        const mwl__entry *bound = mwl__frame_bound(f);
-        st = mwl__timer_arm(&l->vm->timers, t, bound->bound_ns, 1, bound->rank);
+    int64_t due_ns = at->due_ns;
+    unsigned class_ = t->owner == MWL_TIMER_RUN || at->bound;
+    uint32_t rank = UINT32_MAX;
+    if (at->bound && t->owner != MWL_TIMER_RUN) {
+        const mwl__entry *bound = mwl__frame_bound(mwl__frame_of_timer(t));
+        due_ns = bound->bound_ns;
+        rank = bound->rank;
     }
+    mwl_status st = l->copies ? mwl__timer_arm(all, t, due_ns, class_, rank)
+                              : mwl__timer_arm_as(all, t, due_ns, class_, rank, at->order);
     return st == MWL_OK || mwl__reader_refuse(&l->r, st, "out of memory");
 }
 

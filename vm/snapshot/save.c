@@ -1,6 +1,6 @@
 /* save.c: a run at rest as bytes.
  *
- * Owns: the walk over the records of a run, and the orders of its timers and queued frames. The
+ * Owns: the walk over the records of a run, and the order of its queued frames. The
  * walk is done twice, see writer.h. Frames are one list, a frame before those below it, so a deep
  * run needs no deep stack. Refuses to know: values (writer.c) and what a reader checks (load.c). */
 #include "vm/base/usage.h"
@@ -30,7 +30,7 @@ typedef struct order {
 typedef struct saver {
     mwl__writer w;
     mwl_run *run;
-    order timers, queue;
+    order queue;
     uint32_t n_frames, n_calls, n_held;
     int64_t due;
 } saver;
@@ -72,12 +72,10 @@ static uint32_t rank_of(const order *o, const void *p) {
     return found ? found->rank : 0;
 }
 
-/* When it was armed, among all of the VM: timer.c. */
 static void add_timer(saver *s, const mwl__timer *t) {
     if (!t->at) return;
     int64_t due = mwl__timer_due(&s->run->link->vm->timers, t);
     if (due < s->due) s->due = due;
-    add_ranked(s, &s->timers, t, (t->order & 0x7fffffffu) << 16 | t->order_low);
 }
 
 /* Finds what the head of the run's record says, and the orders. */
@@ -98,7 +96,6 @@ static void survey(saver *s) {
         add_timer(s, &c->timer);
     }
     if (s->run->aside) add_timer(s, &s->run->aside->timer);
-    rank(&s->timers);
     if (!queued) return;
     s->due = vm->now.mono_ns;
     uint64_t at = 0;
@@ -138,7 +135,7 @@ static void put_timer(saver *s, const mwl__timer *t) {
         mwl__writer_null(&s->w);
         return;
     }
-    uint32_t at = rank_of(&s->timers, t);
+    uint64_t at = mwl__timer_order(t);
     if (t->class_ && t->owner == MWL_TIMER_FRAME) { /* its bound has the instant */
         mwl__writer_uint(&s->w, at);
         return;
@@ -303,11 +300,6 @@ static void put_fuel(saver *s) {
     mwl__writer_uint(&s->w, all > run->budget ? all - run->budget : 0);
 }
 
-static void put_bound(saver *s) {
-    const mwl_vm *vm = s->run->link->vm;
-    put_index(s, vm->bound_ns == vm->now.mono_ns && vm->bound_rank ? vm->bound_rank : MWL_NONE);
-}
-
 /* ---- records --------------------------------------------------------------------------------- */
 
 static uint64_t flags_of(enum mwl__record_id id, const void *record) {
@@ -345,7 +337,7 @@ static void put_part(saver *s, const mwl__field *field, const void *record, cons
     case MWL_FIELD_ID: mwl__writer_value(&s->w, s->run->id); break;
     case MWL_FIELD_FUEL: put_fuel(s); break;
     case MWL_FIELD_LIMITS: put_limits(s); break;
-    case MWL_FIELD_BOUND: put_bound(s); break;
+    case MWL_FIELD_UNUSED: mwl__writer_null(&s->w); break;
     case MWL_FIELD_FRAMES: put_frames(s); break;
     default: put_sites(s); break;
     }
@@ -447,6 +439,12 @@ static mwl_status finish(saver *s, void **bytes, size_t *size) {
     return MWL_OK;
 }
 
+/* Without mwl_config.hold no version is counted: a hash of the state is as good. */
+static uint64_t version_of(const mwl_run *run, const void *bytes, size_t size) {
+    if (run->link->vm->config.hold) return mwl__durable_version(run);
+    return mwl__str_hash64((const char *)bytes + MWL_SAVED_HEADER, size - MWL_SAVED_HEADER, 0);
+}
+
 mwl_status mwl_run_save(mwl_run *run, void **bytes, size_t *size, uint64_t *version) {
     if (!run || !bytes || !size) return MWL_E_USAGE;
     mwl_vm *vm = run->link->vm;
@@ -456,7 +454,7 @@ mwl_status mwl_run_save(mwl_run *run, void **bytes, size_t *size, uint64_t *vers
     saver s;
     mwl__writer_open(&s.w, run->link);
     s.run = run;
-    s.timers = s.queue = (order){NULL, 0, 0};
+    s.queue = (order){NULL, 0, 0};
     s.n_frames = s.n_calls = s.n_held = 0;
     mwl__clock_read(vm);
     mwl_status st =
@@ -465,10 +463,9 @@ mwl_status mwl_run_save(mwl_run *run, void **bytes, size_t *size, uint64_t *vers
     if (st == MWL_OK) st = finish(&s, bytes, size);
     mwl__buf_free(&s.w.out);
     mwl__writer_free(&s.w);
-    mwl__mem_free(&vm->config.alloc, s.timers.list, s.timers.cap * sizeof *s.timers.list);
     mwl__mem_free(&vm->config.alloc, s.queue.list, s.queue.cap * sizeof *s.queue.list);
     mwl__run_used(run, run->link->vm, used); /* the text of its id */
-    if (st == MWL_OK && version) *version = mwl__durable_version(run);
+    if (st == MWL_OK && version) *version = version_of(run, *bytes, *size);
     return st;
 }
 
