@@ -323,15 +323,6 @@ MWL_API mwl_status mwl_store_sqlite(const char *path, bool create, mwl_store **o
 MWL_API mwl_status mwl_store_postgres(const char *uri, bool create, int64_t lease_ns,
                                       mwl_store **out);
 
-/* In memory, for tests: any number of workers in one process. Time is what now() returns. */
-typedef struct mwl_store_memory mwl_store_memory;
-MWL_API mwl_status mwl_store_memory_new(int64_t (*now)(void *ctx), void *ctx, int64_t lease_ns,
-                                        mwl_store_memory **out);
-MWL_API void mwl_store_memory_free(mwl_store_memory *m); /* after its handles */
-/* A handle; *out is given. To let a worker die without a word, forget its handle:
- * mwl_store_memory_free() frees it. */
-MWL_API mwl_status mwl_store_memory_open(mwl_store_memory *m, mwl_store **out);
-
 #ifdef __cplusplus
 }
 #endif

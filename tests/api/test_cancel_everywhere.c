@@ -12,7 +12,7 @@
  * on the way. */
 #include "mwl_asm.h"
 #include "mwl_std.h"
-#include "tools/suite/resave.h"
+#include "tests/suite/resave.h"
 #include "utest.h"
 #include "vm/machine/invariant.h"
 #include "vm/machine/state.h"

@@ -6,6 +6,7 @@
 
 #include "mwl_durable.h"
 #include "postgres_lib.h"
+#include "store_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 
 #include "mwl_durable.h"
 #include "run_flow.h"
+#include "store_memory.h"
 
 #include <stdio.h>
 

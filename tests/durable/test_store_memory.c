@@ -17,7 +17,7 @@ static char *faulty_strdup(const char *text) { return fails() ? NULL : strdup(te
 #define malloc faulty_malloc
 #define realloc faulty_realloc
 #define strdup faulty_strdup
-#include "stdlib/durable/store_memory.c"
+#include "tests/durable/store_memory.c"
 #undef malloc
 #undef realloc
 #undef strdup

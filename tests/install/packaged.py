@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """packaged.py CMAKE BUILD: every file that is installed is in exactly one Debian package, every pattern of
-tools/package/debian finds a file, and the packages have the library's version and soname. `tools/dev package deb` builds
+tools/build/package/debian finds a file, and the packages have the library's version and soname. `tools/dev package deb` builds
 them; that takes minutes."""
 import glob
 import os
@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-DEBIAN = ROOT / "tools/package/debian"
+DEBIAN = ROOT / "tools/build/package/debian"
 ELSEWHERE = {"share/doc/mwlvm/LICENSE", "share/doc/mwlvm/CHANGELOG.md"} # Debian has places of its own for them
 problems = []
 

@@ -12,7 +12,7 @@
  * `mwl-batch --resave`: resave.h. */
 #include "mwl_asm.h"
 #include "mwl_std.h"
-#include "tools/suite/resave.h"
+#include "tests/suite/resave.h"
 
 #include <stdio.h>
 #include <stdlib.h>

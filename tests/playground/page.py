@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../command"))
 from browser import Browser, RIGHT, ESCAPE  # noqa: E402
 
 PAGE = os.path.abspath(sys.argv[1])

@@ -13,7 +13,7 @@ if not shutil.which("chromedriver"):
     print("there is no chromedriver")
     sys.exit(77)
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../command"))
 from report import ENTER, ESCAPE, Browser  # noqa: E402
 from server import Case, ask, flow, main, sleep  # noqa: E402
 

@@ -7,6 +7,7 @@
 
 #include "committed.h"
 #include "mwl_durable.h"
+#include "store_memory.h"
 
 #define S INT64_C(1000000000)
 enum { WORKERS = 3, RUNS = 4, CALLS = 64, KEYS = 512, ANSWERS = 64 };

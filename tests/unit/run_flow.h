@@ -13,7 +13,7 @@
 #include <string.h>
 
 #ifdef MWL_STRESS
-#include "tools/suite/resave.h"
+#include "tests/suite/resave.h"
 #endif
 
 /* A Flow from its entrypoint `a`. */

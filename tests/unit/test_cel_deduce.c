@@ -1,4 +1,4 @@
-/* The types that tools/suite deduces for expressions. */
+/* The types that tests/suite deduces for expressions. */
 #include "utest.h"
 
 #include "faulty.h"

@@ -1,10 +1,10 @@
-/* test_clone.c: vm/machine/clone.c and fingerprint.c: a copy of a parked run goes on as the run
+/* test_clone.c: vm/explore/clone.c and fingerprint.c: a copy of a parked run goes on as the run
  * itself does, equal states have equal fingerprints and others have others, and a copy for which
  * memory runs out leaves nothing behind. */
 #include "run_flow.h"
 #include "utest.h"
-#include "vm/machine/clone.h"
-#include "vm/machine/fingerprint.h"
+#include "vm/explore/clone.h"
+#include "vm/explore/fingerprint.h"
 
 /* Each parks, with frames, entries, a Gather, timers, a failure that is handled, a cleanup. */
 static const char *const flows[] = {

@@ -1,8 +1,8 @@
 /* test_verify_places.c: tables and code that do not fit together are refused, each for its reason.
  *
  * A row changes one or two things of a good image so that one rule is broken, and names the rule:
- * so a check that is left out is noticed (tests/left_out.py), also where another one would refuse
- * the image too. */
+ * so a check that is left out is noticed (tests/tree/left_out.py), also where another one would
+ * refuse the image too. */
 #include "broken_images.h"
 #include "utest.h"
 

@@ -2,7 +2,7 @@
 #include "script.h"
 
 #include "tools/test/seen.h"
-#include "vm/machine/clone.h"
+#include "vm/explore/clone.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "search.h"
 
 #include "assembler/provider/provide.h"
-#include "vm/machine/clone.h"
+#include "vm/explore/clone.h"
 #include "vm/machine/providers.h"
 #include "observer.h"
 

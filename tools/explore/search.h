@@ -3,8 +3,8 @@
  * A state is a run that stands still: every frame waits. A choice is what happens next: one awaited
  * call is answered, now or just before the next bound; or time passes to the next timer; or the run
  * is cancelled from outside. The search makes every choice in every state once, depth first. States
- * are told apart by their fingerprint (vm/machine/fingerprint.h), so that equal ones are visited
- * once. Each state on the way is a frozen copy of the run (vm/machine/clone.h).
+ * are told apart by their fingerprint (vm/explore/fingerprint.h), so that equal ones are visited
+ * once. Each state on the way is a frozen copy of the run (vm/explore/clone.h).
  *
  * Owns: states, edges, the budget. Refuses to know: what is a mistake (observer.h, findings.h), and
  * how it is shown. */
@@ -12,7 +12,7 @@
 #define MWL_TOOLS_EXPLORE_SEARCH_H
 
 #include "menu.h"
-#include "vm/machine/fingerprint.h"
+#include "vm/explore/fingerprint.h"
 
 enum choice_kind { CHOICE_ANSWER, CHOICE_TIME, CHOICE_CANCEL };
 

@@ -1,7 +1,7 @@
 /* failure_guide.c: the codes of failures that are not a provider's own, each with its explanation.
  *
- * Codes under System are the specification's, those under Mwlvm are this engine's. tests/pages.py
- * sees that every code in the sources has a row. */
+ * Codes under System are the specification's, those under Mwlvm are this engine's.
+ * tests/tree/pages.py sees that every code in the sources has a row. */
 #include "tools/words/failure_guide.h"
 
 #include <ctype.h>

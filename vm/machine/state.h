@@ -39,9 +39,7 @@
  *   exec       the loop: an instruction to its function
  *   nest       what each instruction of the machine may take for granted
  *   rest       where a run at rest continues, and what it consists of
- *   invariant  what holds when a run is over
- *   clone      copies of a parked run
- *   fingerprint  what decides how a parked run goes on, as a number */
+ *   invariant  what holds when a run is over */
 #ifndef MWL_STATE_H
 #define MWL_STATE_H
 
@@ -314,7 +312,7 @@ struct mwl_run {
     bool marked : 1;       /* aborted, with an aside, or with something asked: see mwl__run_leave */
     bool cancel_asked : 1; /* while busy: done when it is no longer busy; with `why`: by a limit */
     bool free_asked : 1;   /* likewise */
-    bool frozen : 1;       /* its timers are not armed; see clone.h */
+    bool frozen : 1;       /* its timers are not armed; see vm/explore */
     uint8_t noted : 4; /* bit n: vm->failure_sites[n], or each fourth behind it, may be its own */
     uint16_t busy;     /* nesting depth of code that may call the host; see mwl__run_enter */
 };

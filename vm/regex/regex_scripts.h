@@ -1,5 +1,5 @@
 /* regex_scripts.h: Unicode scripts, version 15, or later where perl's data (here 14.0.0)
- * is. Made by tools/gen_scripts.pl; do not edit. Each name has its
+ * is. Made by tools/build/gen_scripts.pl; do not edit. Each name has its
  * short alias beside it; a run is start << 8 | index of name. */
 #ifndef MWL_REGEX_SCRIPTS_H
 #define MWL_REGEX_SCRIPTS_H

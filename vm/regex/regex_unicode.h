@@ -1,5 +1,5 @@
 /* regex_unicode.h: categories and simple case mappings, Unicode 15.0.0. Made by
- * tools/gen_unicode.py, which explains them; do not edit. */
+ * tools/build/gen_unicode.py, which explains them; do not edit. */
 #ifndef MWL_REGEX_UNICODE_H
 #define MWL_REGEX_UNICODE_H
 

@@ -1,0 +1,18 @@
+# cmake -DFOLDER= -DOUT= -P MwlNew.cmake: the files of tools/new as C data, for `mwlvm new`: new_files[], with their names.
+set(text "/* Made from tools/new by tools/build/cmake/MwlNew.cmake. */\n")
+set(rows "")
+set(n 0)
+file(GLOB files ${FOLDER}/*.json)
+list(SORT files)
+foreach(file ${files})
+  get_filename_component(name ${file} NAME)
+  file(READ ${file} bytes HEX)
+  string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+  string(APPEND text "static const unsigned char new_file_${n}[] = {\n${bytes}};\n")
+  string(APPEND rows "    {\"${name}\", new_file_${n}, sizeof new_file_${n}},\n")
+  math(EXPR n "${n} + 1")
+endforeach()
+string(APPEND text "static const struct new_file {\n    const char *name;\n    const unsigned char *text;\n    size_t size;\n"
+       "} new_files[] = {\n${rows}};\n")
+file(WRITE ${OUT} "${text}")
