@@ -397,8 +397,8 @@ def check_ends(browser, folder):
     expect(browser, "stripped", "document.getElementById('notes').textContent.includes('no graph')", True)
     done = subprocess.run([MWLVM, "run", os.path.join(ROOT, "tools/examples/hello.json"), "--report",
                            os.path.join(folder, "no/such.html")], capture_output=True, text=True, input="")
-    if done.returncode != 2 or "no/such.html" not in done.stderr or not done.stdout:
-        fail(f"a page that cannot be written: status {done.returncode}, {done.stdout!r}, {done.stderr!r}")
+    if done.returncode != 2 or "no/such.html" not in done.stderr or done.stdout:
+        fail(f"a page that cannot be written is said before anything runs: status {done.returncode}, {done.stdout!r}, {done.stderr!r}")
 
 
 def check_secrets(folder):

@@ -226,7 +226,7 @@ class Links(Case):
         path = re.sub("^http://[^/]*", "", got["link"])
         with contextlib.closing(sqlite3.connect(self.path("runs.db"))) as base:
             secret = base.execute("select value from value where key = 'serve/secret'").fetchone()[0]
-        signed = f"link\n1\n{path.split('/')[4]}\nx y"
+        signed = f"link 1 {path.split('/')[4]} 3 x y"  # the id with its length
         self.assertEqual(path.split("/")[5], hmac.new(secret.encode(), signed.encode(), "sha256").hexdigest())
         asked = self.get(path, tcp=True, headers={"Accept": "application/json"}).json
         self.assertEqual((asked["run"], asked["question"]["message"]), ("x y", "Is it?"))

@@ -62,6 +62,29 @@ UTEST(timer, arming_again_moves_and_cancelling_is_safe) {
     mwl__timers_done(&t);
 }
 
+UTEST(timer, orders_begin_again_when_nothing_is_armed) {
+    mwl__timers t;
+    mwl__timer a = {0}, b = {0}, c = {0};
+    mwl__timers_init(&t, mwl_alloc_default(), 0);
+    ASSERT_EQ(mwl__timer_arm(&t, &a, 10, 0, 0), MWL_OK);
+    ASSERT_EQ(mwl__timer_arm(&t, &b, 10, 0, 0), MWL_OK);
+    uint64_t of_a = mwl__timer_order(&a), of_b = mwl__timer_order(&b);
+    mwl__timer_cancel(&t, &a);
+    ASSERT_EQ(mwl__timer_arm(&t, &b, 10, 0, 0), MWL_OK); /* moved, while it is the only one */
+    ASSERT_EQ(mwl__timer_arm(&t, &a, 10, 0, 0), MWL_OK);
+    ASSERT_TRUE(pop(&t) == &b);
+    ASSERT_TRUE(pop(&t) == &a);
+    /* gone back to where a and b were armed: as if nothing had come in between */
+    ASSERT_EQ(mwl__timer_arm_as(&t, &b, 10, 0, 0, of_b), MWL_OK);
+    ASSERT_EQ(mwl__timer_arm_as(&t, &a, 10, 0, 0, of_a), MWL_OK);
+    ASSERT_EQ(mwl__timer_arm(&t, &c, 10, 0, 0), MWL_OK);
+    ASSERT_EQ(mwl__timer_order(&c), of_b + 1);
+    ASSERT_TRUE(pop(&t) == &a);
+    ASSERT_TRUE(pop(&t) == &b);
+    ASSERT_TRUE(pop(&t) == &c);
+    mwl__timers_done(&t);
+}
+
 UTEST(timer, a_random_heap_comes_out_sorted) {
     enum { N = 500 };
     static mwl__timer all[N];

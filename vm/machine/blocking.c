@@ -7,6 +7,7 @@
 #include "vm/machine/blocking.h"
 
 #include "vm/base/usage.h"
+#include "vm/machine/account.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/over.h"

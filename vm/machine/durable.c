@@ -6,6 +6,7 @@
  * or of a later one, contains it. */
 #include "vm/machine/durable.h"
 
+#include "vm/machine/account.h"
 #include "vm/machine/blocking.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/rest.h"

@@ -13,6 +13,7 @@
 
 #include "vm/base/usage.h"
 #include "vm/cel/ops.h"
+#include "vm/machine/account.h"
 #include "vm/machine/blocking.h"
 #include "vm/machine/call.h"
 #include "vm/machine/clock.h"

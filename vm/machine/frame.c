@@ -6,6 +6,7 @@
  * what Steps and middleware do. */
 #include "vm/machine/frame.h"
 
+#include "vm/machine/account.h"
 #include "vm/machine/arguments.h"
 #include "vm/machine/call.h"
 #include "vm/machine/clock.h"

@@ -1,7 +1,7 @@
 /* grave.c: see grave.h. */
 #include "vm/machine/grave.h"
 #include "vm/cel/ops.h"
-#include "vm/machine/run.h"
+#include "vm/machine/account.h"
 
 struct mwl__grave {
     struct mwl__grave *next;

@@ -11,6 +11,7 @@
 #include "vm/base/usage.h"
 #include "vm/base/utf8.h"
 #include "vm/cel/ops.h"
+#include "vm/machine/account.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/durable.h"
 #include "vm/machine/frame.h"

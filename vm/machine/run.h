@@ -2,7 +2,7 @@
 #ifndef MWL_RUN_H
 #define MWL_RUN_H
 
-#include "vm/machine/account.h"
+#include "vm/machine/state.h"
 
 /* Around all code that walks a run's records and may call a provider, a middleware or a listener.
  * What those ask of the run itself (cancel, abort, free) is put off until the last leave. The run

@@ -201,13 +201,15 @@ static uint32_t new_node(mwl__timers *t) {
 void mwl__timer_remove(mwl__timers *t, mwl__timer *timer) {
     node(t, timer->at)->timer = NULL;
     timer->at = 0;
-    t->n_armed--;
+    /* The orders begin again, so that a VM that goes back to saved runs counts on as the one did
+     * that saved them. */
+    if (!--t->n_armed) t->next_seq = 0;
     t->n_gone++;
 }
 
+/* The timer is not armed: whoever cancels the last one changes next_seq. */
 static inline mwl_status arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
                              uint32_t rank, uint64_t seq) {
-    mwl__timer_cancel(t, timer);
     uint32_t id = new_node(t);
     if (!id) return MWL_E_NOMEM;
     uint64_t out = class_ ? rank : 0; /* waits go by start order alone */
@@ -225,6 +227,7 @@ static inline mwl_status arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, 
 
 mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
                           uint32_t rank) {
+    mwl__timer_cancel(t, timer);
     return arm(t, timer, due_ns, class_, rank, t->next_seq++ & (MWL_TIMER_ORDERS - 1));
 }
 
@@ -232,6 +235,7 @@ mwl_status mwl__timer_arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, uns
  * that the orders of this VM do not run out. */
 mwl_status mwl__timer_arm_as(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
                              uint32_t rank, uint64_t order) {
+    mwl__timer_cancel(t, timer);
     if (order >= t->next_seq && order < MWL_TIMER_ORDERS / 2) t->next_seq = order + 1;
     return arm(t, timer, due_ns, class_, rank, order);
 }

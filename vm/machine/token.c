@@ -16,6 +16,7 @@
 
 #include "vm/base/usage.h"
 #include "vm/cel/ops.h"
+#include "vm/machine/account.h"
 #include "vm/machine/blocking.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/given.h"

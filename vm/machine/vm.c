@@ -11,6 +11,7 @@
 #include "vm/base/usage.h"
 #include "vm/cel/cel_lib.h"
 #include "vm/cel/ops.h"
+#include "vm/machine/account.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/context.h"
 #include "vm/machine/durable.h"

@@ -15,13 +15,13 @@ typedef struct object {
 } object;
 /* Weak: a C library may have it in a library of its own, or not at all. Under another name, because
  * <dlfcn.h> may have declared it. */
-extern int mwl__dladdr(const void *address, object *out) __asm__("dladdr") __attribute__((weak));
+extern int look_up(const void *address, object *out) __asm__("dladdr") __attribute__((weak));
 extern const char crosscall2[]
     __attribute__((weak)); /* the way from C into Go, in every such program */
 
 static int find(const void *address, object *out) {
     *out = (object){NULL, NULL, NULL, NULL};
-    return mwl__dladdr(address, out) != 0 && out->base;
+    return look_up(address, out) != 0 && out->base;
 }
 
 static const void *address_of(void (*fn)(void)) {
@@ -33,7 +33,7 @@ static const void *address_of(void (*fn)(void)) {
 const char *mwl__foreign_why(void (*fn)(void)) {
     object here, there, go;
     static const char known[] = "";
-    if (!mwl__dladdr || !find(known, &here)) return NULL; /* nothing is found in this program */
+    if (!look_up || !find(known, &here)) return NULL; /* nothing is found in this program */
     if (!find(address_of(fn), &there))
         return "`blocking` is a closure of another language, which cannot run on another stack: "
                "use `start`";

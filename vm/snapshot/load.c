@@ -6,6 +6,7 @@
  * called. Refuses to know: the members of records. */
 #include "vm/base/grown.h"
 #include "vm/base/usage.h"
+#include "vm/machine/account.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/durable.h"
 #include "vm/machine/execution.h"

@@ -4,6 +4,7 @@
  * walk is done twice, see writer.h. Frames are one list, a frame before those below it, so a deep
  * run needs no deep stack. Refuses to know: values (writer.c) and what a reader checks (load.c). */
 #include "vm/base/usage.h"
+#include "vm/machine/account.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/durable.h"
 #include "vm/machine/run.h"
