@@ -857,11 +857,12 @@ MWL_API bool mwl_run_at_rest(const mwl_run *run);
 /* Writes the run as bytes; *bytes is given, free it with mwl_bytes_free(). The run is not changed
  * and goes on. The same state at the same instant has the same bytes on every machine; the order in
  * which the VM armed the timers of its runs is part of it, so that loaded runs that are due at one
- * instant go on in that order. It is counted from the last moment at which no timer was armed. *version (or NULL) says which state this is: with mwl_config.hold a
- * count of its states, for mwl_run_release(); else a hash, which is another one when the run has
- * changed. A run that is done can be saved with its Result. Returns MWL_OK, MWL_E_STATE (the run is
- * not at rest, or was aborted, or this is a callback), MWL_E_NOT_JSON (a provider or a middleware
- * keeps a value that has no bytes), MWL_E_USAGE or MWL_E_NOMEM. */
+ * instant go on in that order. It is counted from the last moment at which no timer was armed.
+ * *version (or NULL) says which state this is: with mwl_config.hold a count of its states, for
+ * mwl_run_release(); else a hash, which is another one when the run has changed. A run that is done
+ * can be saved with its Result. Returns MWL_OK, MWL_E_STATE (the run is not at rest, or was
+ * aborted, or this is a callback), MWL_E_NOT_JSON (a provider or a middleware keeps a value that
+ * has no bytes), MWL_E_USAGE or MWL_E_NOMEM. */
 MWL_API mwl_status mwl_run_save(mwl_run *run, void **bytes, size_t *size, uint64_t *version);
 MWL_API void mwl_bytes_free(mwl_vm *vm, void *bytes, size_t size); /* NULL is ignored */
 
