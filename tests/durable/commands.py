@@ -123,6 +123,13 @@ class Run(Case):
         self.command("run", "f.json", "--durable", "runs.db", "--id", "n", "--detach")  # no input is null
         self.assertEqual(self.command("run", "f.json", "--durable", "runs.db", "--id", "n", "--input", "null").stdout, "null\n")
 
+    def test_an_id_that_the_server_would_not_take_is_refused(self):
+        self.write("f.json", flow({"b": {"action": "Return", "value": "{{ 1 }}"}}, entrypoint="b"))
+        got = self.command("run", "f.json", "--durable", "runs.db", "--id", "x" * 501, status=2)
+        self.assertIn("--id has at most 500 bytes in a store", got.stderr)
+        self.assertFalse(os.path.exists(self.path("runs.db")))
+        self.command("run", "f.json", "--durable", "runs.db", "--id", "x" * 500)
+
     def test_a_transition_waits_for_its_commit_and_not_for_a_poll(self):
         """A poll comes each 50 ms; a hundred commits take less than a second. The best of three: the machine is not ours."""
         self.write("f.json", flow(turns(100)))

@@ -231,7 +231,21 @@ class Limits(Case):
         self.get("/v1/runs?limit=5000")
         self.ask("GET", "/v1/runs/x/result?wait=0.1s", status=404)
 
-
+    def test_a_parameter_that_is_misspelt_is_refused(self):
+        """It would be ignored: a list of all runs, a start that does not wait. Nothing is done."""
+        self.serve()
+        self.put("p", flow({"a": ask("ok")}))
+        for method, path, words in (("GET", "/v1/runs?staate=done", "the query of this request does not have `staate`; did you mean `state`?"),
+                                    ("GET", "/v1/runs?limit=1&x=", "does not have `x`"),
+                                    ("GET", "/v1/runs?order=newset", "`order` is `newest`, not 'newset'"),
+                                    ("GET", "/v1/runs?results=true", "`results` is `1`"),
+                                    ("GET", "/v1/programs/p?full=1", "does not have `full`"),
+                                    ("POST", "/v1/runs?waitt=1", "did you mean `wait`?"),
+                                    ("GET", "/v1/calls?providr=x", "did you mean `provider`?")):
+            got = self.ask(method, path, {"program": "p"} if method == "POST" else None, status=400)
+            self.assertIn(words, got.json["title"])
+        self.assertEqual(self.get("/v1/runs?state=&program=&order=&results=").lines, [])
+        self.get("/readyz?by=probe")  # of others, who add what they like
 
 
 if __name__ == "__main__":

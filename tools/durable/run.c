@@ -263,6 +263,8 @@ int durable_run(const struct run_options *o, const mwl_program *program, mwl_hea
     struct found f = {.there = false};
     char made[16], *text = NULL;
     size_t len = 0;
+    if (o->id && strlen(o->id) > STORE_ID)
+        return cmd_usage("--id has at most %d bytes in a store", STORE_ID);
     int status = store_open(o->durable, true, &j.store);
     if (status == CMD_OK && !o->detach) status = join(&j, "mwlvm run");
     if (status == CMD_OK && !o->id) status = make_id(made);

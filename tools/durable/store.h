@@ -5,6 +5,9 @@
 #include "mwl_durable.h"
 #include "tools/base/options.h"
 
+/* Bytes of the id of a run, at most: it is a part of keys, paths and links. */
+enum { STORE_ID = 500 };
+
 /* Opens it. CMD_OK and *out, given; or an exit status with a message. `create`: a new file is made
  * if there is none. */
 int store_open(const char *path, bool create, mwl_store **out);

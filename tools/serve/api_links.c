@@ -13,7 +13,7 @@
 
 #define SECOND INT64_C(1000000000)
 #define SECRET "serve/secret"
-enum { RUN_MOST = 500, YEAR_S = 366 * 24 * 3600 };
+enum { YEAR_S = 366 * 24 * 3600 };
 
 /* ---- the secret ------------------------------------------------------------------------------ */
 
@@ -103,7 +103,7 @@ void api_link(struct ask *a, struct desk_tools *t) {
     double s = valid ? strtod(valid, NULL) : SERVE_LINK_S;
     if (!(s >= 1 && s <= YEAR_S)) {
         ask_problem(a, 400, "`valid` is a number of seconds, up to a year");
-    } else if (strlen(run) > RUN_MOST) {
+    } else if (strlen(run) > STORE_ID) {
         ask_problem(a, 400, "the id of the run is too long for a link");
     } else if (find(a, t, run, a->words[1], &w)) {
         uint64_t until = (uint64_t)(store_now() / SECOND) + (uint64_t)s;
@@ -124,7 +124,7 @@ bool link_is_signed(struct ask *a) {
     char mac[AUTH_MAC];
     const char *run = a->words[0];
     uint64_t number, until;
-    bool whole = strlen(run) <= RUN_MOST && read_number(a->words[1], &number) &&
+    bool whole = strlen(run) <= STORE_ID && read_number(a->words[1], &number) &&
                  read_number(a->words[2], &until) && strlen(a->words[3]) == AUTH_MAC - 1;
     if (whole) auth_sign(a->serve->secret, run, number, until, mac);
     if (!whole || !sha256_same(mac, a->words[3], AUTH_MAC - 1))

@@ -13,13 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    ID_MOST = SERVE_KEY,
-    LIST_MOST = 1000,
-    LIST_USUAL = 100,
-    LIST_BYTES = 8 << 20,
-    START_MOST = 10000
-};
+enum { LIST_MOST = 1000, LIST_USUAL = 100, LIST_BYTES = 8 << 20, START_MOST = 10000 };
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
@@ -471,7 +465,7 @@ static bool is_start(struct ask *a, mwl_value request) {
     return ask_members(a, "a start", request, names, sizeof names / sizeof *names) &&
            (mwl_is_absent(wanted) ||
             ask_members(a, "`limits`", wanted, limits, sizeof limits / sizeof *limits)) &&
-           ask_text_member(a, request, "id", ID_MOST) &&
+           ask_text_member(a, request, "id", STORE_ID) &&
            ask_text_member(a, request, "program", SERVE_BODY);
 }
 
@@ -495,8 +489,8 @@ static bool read_start(struct ask *a, struct desk_tools *t, mwl_value request, b
             make_id(a, request, only, s->n - 1), id, strdup(program), {text, len}, store_now()};
         if (!out->id || !out->name || !text)
             ask_problem(a, 503, "out of memory");
-        else if (!*out->id || strlen(out->id) > ID_MOST)
-            ask_problem(a, 400, "an id has 1 to %d bytes", ID_MOST);
+        else if (!*out->id || strlen(out->id) > STORE_ID)
+            ask_problem(a, 400, "an id has 1 to %d bytes", STORE_ID);
         else
             return true;
         return false;

@@ -17,13 +17,13 @@ enum { LOOK_NS = 1000000000 }; /* what waits for a call looks again: a lease may
 enum { PROBE_NS = 1000000000 };
 
 static const struct endpoint endpoints[] = {
-#define AT(desk, method, path, scope, most, name)                                                  \
-    {method, path, AUTH_##scope, most, name, NULL, desk},
+#define AT(desk, method, path, query, scope, most, name)                                           \
+    {method, path, query, AUTH_##scope, most, name, NULL, desk},
 #define W(...) AT(SERVE_FIRST, __VA_ARGS__)
 #define A(...) AT(SERVE_ANSWERS, __VA_ARGS__)
 #define R(...) AT(SERVE_READERS, __VA_ARGS__)
-#define N(method, path, scope, most, name)                                                         \
-    {method, path, AUTH_##scope, most, NULL, name, SERVE_FIRST},
+#define N(method, path, query, scope, most, name)                                                  \
+    {method, path, query, AUTH_##scope, most, NULL, name, SERVE_FIRST},
     ENDPOINTS(W, A, R, N)
 #undef AT
 #undef W
@@ -128,6 +128,43 @@ bool ask_count(struct ask *a, const char *name, uint64_t least, uint64_t *out) {
     return true;
 }
 
+/* What is misspelt would be ignored. */
+static bool is_one_of(struct ask *a, const char *what, const char *name, size_t len,
+                      const char *const *names, size_t n) {
+    for (size_t k = 0; k < n; k++)
+        if (strlen(names[k]) == len && memcmp(names[k], name, len) == 0) return true;
+    const char *near = mwl__suggest_among(name, len, names, n);
+    ask_problem(a, 400, "%s does not have `%.100s`%s%s%s", what, name,
+                near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+    return false;
+}
+
+bool ask_parameters(struct ask *a) {
+    const struct http_request *r = a->request;
+    const char *names[8], *only[8];
+    char text[100], *rest = NULL;
+    size_t n = 0;
+    if (!a->endpoint->query) return true;
+    snprintf(text, sizeof text, "%s", a->endpoint->query);
+    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        char *equals = strchr(word, '=');
+        if (equals) *equals++ = '\0';
+        names[n] = word;
+        only[n++] = equals;
+    }
+    for (size_t i = 0; i < r->n_parameters; i++) {
+        const char *name = r->parameters[i].name, *value = r->parameters[i].value;
+        if (!is_one_of(a, "the query of this request", name, strlen(name), names, n)) return false;
+        for (size_t k = 0; k < n; k++) {
+            if (strcmp(names[k], name) != 0 || !only[k] || !*value || strcmp(only[k], value) == 0)
+                continue;
+            ask_problem(a, 400, "`%s` is `%s`, not '%.100s'", name, only[k], value);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool ask_members(struct ask *a, const char *what, mwl_value object, const char *const *names,
                  size_t n) {
     mwl_value key, value;
@@ -136,14 +173,9 @@ bool ask_members(struct ask *a, const char *what, mwl_value object, const char *
         return false;
     }
     for (size_t i = 0; mwl_object_at(object, i, &key, &value); i++) {
-        size_t len, k = 0;
+        size_t len;
         const char *name = mwl_as_text(key, &len);
-        while (k < n && (strlen(names[k]) != len || memcmp(names[k], name, len) != 0)) k++;
-        if (k < n) continue;
-        const char *near = mwl__suggest_among(name, len, names, n);
-        ask_problem(a, 400, "%s does not have `%.100s`%s%s%s", what, name,
-                    near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
-        return false;
+        if (!is_one_of(a, what, name, len, names, n)) return false;
     }
     return true;
 }
@@ -321,7 +353,7 @@ static bool on_begin(void *ctx, struct http_request *r, size_t *most) {
         ask_problem(a, 405, "%s is not possible here", r->method);
     else if (!a->endpoint)
         ask_problem(a, 404, "there is nothing of this name; tools/SERVE.md lists the endpoints");
-    if (a->endpoint && may(a)) {
+    if (a->endpoint && may(a) && ask_parameters(a)) {
         *most = a->endpoint->most;
         r->status = 200;
         r->type = "application/json";

@@ -16,6 +16,7 @@
 #include "auth.h"
 #include "desk.h"
 #include "tools/durable/drive.h"
+#include "tools/durable/store.h"
 #include "http.h"
 #include "pictures.h"
 
@@ -24,7 +25,7 @@
 enum {
     SERVE_BODY = 1 << 20,
     SERVE_LINK_BODY = 1 << 16, /* of people without a token */
-    SERVE_KEY = 500,           /* bytes of an id of a run, and of an Idempotency-Key */
+    SERVE_KEY = STORE_ID,      /* bytes of an Idempotency-Key, which may be the id of a run */
     SERVE_WAIT_S = 300,
     SERVE_LINK_S = 7 * 24 * 3600,
     SERVE_POLICY = 300
@@ -109,6 +110,7 @@ struct ask {
 
 struct endpoint {
     const char *method, *path; /* "v1/runs/?": ? stands for any segment */
+    const char *query;         /* its parameters, with a space between them; NULL: any */
     enum auth_scope scope;
     size_t most;                                       /* bytes of the body */
     void (*work)(struct ask *a, struct desk_tools *t); /* on a thread of the desk; or */
@@ -127,6 +129,8 @@ bool ask_waits(struct ask *a);
 /* Reads a parameter of digits, from `least` on; *out stays if there is none. False after a problem.
  */
 bool ask_count(struct ask *a, const char *name, uint64_t least, uint64_t *out);
+/* False after a problem: the query has other parameters than those of the endpoint. */
+bool ask_parameters(struct ask *a);
 /* False after a problem: an object has other members than these. `what` is for the message. */
 bool ask_members(struct ask *a, const char *what, mwl_value object, const char *const *names,
                  size_t n);
