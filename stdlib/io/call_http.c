@@ -19,11 +19,11 @@ static void empty_request(mwl__http_request *r) {
     mwl__curl.slist_free_all(r->headers);
     for (int i = 0; i < TLS_FILES; i++) {
         free(r->tls_path[i]);
-        mwl__http_text_free(&r->tls_text[i]);
+        mwl__bytes_free(&r->tls_text[i]);
     }
-    mwl__http_text_free(&r->body);
-    mwl__http_text_free(&r->reply);
-    mwl__http_text_free(&r->reply_headers);
+    mwl__bytes_free(&r->body);
+    mwl__bytes_free(&r->reply);
+    mwl__bytes_free(&r->reply_headers);
     free(r->url);
     free(r->shown);
 }
@@ -126,7 +126,7 @@ void mwl__http_hop_done(mwl__http_request *r, CURLcode code) {
 enum { TLS_FILE_MOST = 4 << 20 };
 
 /* Reads a whole file. Returns 0 or an errno. */
-static int read_file(const mwl_io *io, const char *path, mwl__http_text *out) {
+static int read_file(const mwl_io *io, const char *path, mwl__bytes *out) {
     char piece[16384];
     int fd = mwl__io_file_open(io, MWL_IO_READ, path, O_RDONLY, 0);
     if (fd < 0) return -fd;
@@ -137,7 +137,7 @@ static int read_file(const mwl_io *io, const char *path, mwl__http_text *out) {
             failed = errno;
         else if (out->len + (size_t)n > TLS_FILE_MOST)
             failed = EFBIG;
-        else if (!mwl__http_add(out, piece, (size_t)n))
+        else if (!mwl__bytes_add(out, piece, (size_t)n))
             failed = ENOMEM;
     }
     close(fd);

@@ -22,6 +22,7 @@ bool mwl__bytes_add(mwl__bytes *b, const void *data, size_t len) {
     if (!mwl__bytes_room(b, len)) return false;
     if (len) memcpy(b->data + b->len, data, len);
     b->len += len;
+    b->data[b->len] = '\0';
     return true;
 }
 

@@ -14,7 +14,8 @@ typedef struct mwl__bytes {
 
 /* Each returns false if there is no memory; the bytes stay as they were. */
 bool mwl__bytes_room(mwl__bytes *b, size_t n); /* room for n more, and for a NUL after them */
-bool mwl__bytes_add(mwl__bytes *b, const void *data, size_t len);
+bool mwl__bytes_add(mwl__bytes *b, const void *data,
+                    size_t len); /* and a NUL, which len does not count */
 bool mwl__bytes_base64(mwl__bytes *b, const void *data, size_t len);
 void mwl__bytes_free(mwl__bytes *b);
 /* An mwl_json_sink that adds to the mwl__bytes ctx. */

@@ -9,18 +9,11 @@
 #ifndef MWL_IO_HTTP_H
 #define MWL_IO_HTTP_H
 
+#include "codec.h"
 #include "curl.h"
 #include "io.h"
 
 #define MWL__HTTP "Provider.Call.Http."
-
-/* A text that grows. */
-typedef struct mwl__http_text {
-    char *data;
-    size_t len, cap;
-} mwl__http_text;
-bool mwl__http_add(mwl__http_text *t, const void *data, size_t len); /* false: out of memory */
-void mwl__http_text_free(mwl__http_text *t);
 
 typedef enum mwl__http_tls_file { TLS_CA, TLS_CERT, TLS_KEY, TLS_FILES } mwl__http_tls_file;
 
@@ -36,7 +29,7 @@ typedef struct mwl__http_request {
     char method[33]; /* the schema allows 32 characters */
     char *url;       /* of the present hop */
     char *shown;     /* the same without a name and a password, for people */
-    mwl__http_text body;
+    mwl__bytes body;
     bool has_body;
     struct curl_slist *headers;
     long redirects; /* that may still follow */
@@ -51,11 +44,11 @@ typedef struct mwl__http_request {
 
     /* TLS */
     char *tls_path[TLS_FILES]; /* a path, or NULL */
-    mwl__http_text tls_text[TLS_FILES];
+    mwl__bytes tls_text[TLS_FILES];
     int tls_failed, tls_errno; /* which file could not be read, and why */
 
     /* the response */
-    mwl__http_text reply, reply_headers;
+    mwl__bytes reply, reply_headers;
     bool too_large, no_memory;
     char error[CURL_ERROR_SIZE];
 } mwl__http_request;

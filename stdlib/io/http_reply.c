@@ -52,13 +52,13 @@ static mwl_value header_object(mwl_heap *heap, const mwl__http_request *r) {
             lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 32 : name[i]);
         lower[n] = '\0';
         const char *old = mwl_as_text(mwl_object_get(out, lower, n), &old_len);
-        mwl__http_text joined = {NULL, 0, 0};
-        if (old && mwl__http_add(&joined, old, old_len) && mwl__http_add(&joined, ", ", 2) &&
-            mwl__http_add(&joined, value, len))
+        mwl__bytes joined = {NULL, 0, 0};
+        if (old && mwl__bytes_add(&joined, old, old_len) && mwl__bytes_add(&joined, ", ", 2) &&
+            mwl__bytes_add(&joined, value, len))
             out = mwl__io_set(heap, out, lower, mwl__io_text(heap, joined.data, joined.len));
         else
             out = mwl__io_set(heap, out, lower, mwl__io_text(heap, value, len));
-        mwl__http_text_free(&joined);
+        mwl__bytes_free(&joined);
     }
     return out;
 }
@@ -113,15 +113,15 @@ static mwl_value base64(mwl_heap *heap, const char *data, size_t len) {
 
 /* Bytes of ISO 8859-1 as UTF-8. */
 static mwl_value latin1(mwl_heap *heap, const char *data, size_t len) {
-    mwl__http_text out = {NULL, 0, 0};
-    bool good = mwl__http_add(&out, "", 0);
+    mwl__bytes out = {NULL, 0, 0};
+    bool good = mwl__bytes_add(&out, "", 0);
     for (size_t i = 0; good && i < len; i++) {
         unsigned char c = (unsigned char)data[i];
         char two[2] = {(char)(0xc0 | c >> 6), (char)(0x80 | (c & 63))};
-        good = c < 0x80 ? mwl__http_add(&out, data + i, 1) : mwl__http_add(&out, two, 2);
+        good = c < 0x80 ? mwl__bytes_add(&out, data + i, 1) : mwl__bytes_add(&out, two, 2);
     }
     mwl_value text = good ? mwl_string(heap, out.data, out.len) : mwl_absent();
-    mwl__http_text_free(&out);
+    mwl__bytes_free(&out);
     return text;
 }
 

@@ -9,33 +9,14 @@ enum { MAX_BYTES = 16 << 20, CONNECT_S = 30, REDIRECTS = 5 };
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-bool mwl__http_add(mwl__http_text *t, const void *data, size_t len) {
-    if (t->len + len + 1 > t->cap) {
-        size_t cap = (t->len + len + 1) * 2;
-        char *grown = realloc(t->data, cap);
-        if (!grown) return false;
-        t->data = grown;
-        t->cap = cap;
-    }
-    if (len) memcpy(t->data + t->len, data, len);
-    t->len += len;
-    t->data[t->len] = '\0';
-    return true;
-}
-
-void mwl__http_text_free(mwl__http_text *t) {
-    free(t->data);
-    memset(t, 0, sizeof *t);
-}
-
-static bool add_escaped(mwl__http_text *t, const char *text, size_t len) {
+static bool add_escaped(mwl__bytes *t, const char *text, size_t len) {
     static const char digits[] = "0123456789ABCDEF";
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)text[i];
         bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
                      (c && strchr("-._~", c));
         char three[3] = {'%', digits[c >> 4], digits[c & 15]};
-        if (!mwl__http_add(t, plain ? (const void *)&text[i] : three, plain ? 1 : 3)) return false;
+        if (!mwl__bytes_add(t, plain ? (const void *)&text[i] : three, plain ? 1 : 3)) return false;
     }
     return true;
 }
@@ -43,21 +24,21 @@ static bool add_escaped(mwl__http_text *t, const char *text, size_t len) {
 /* ---- pairs: query and form ------------------------------------------------------------------- */
 
 /* "name=value" for a scalar; null is left out. Returns false if out of memory. */
-static bool add_pair(mwl__http_text *t, mwl_heap *heap, mwl_value key, mwl_value v) {
+static bool add_pair(mwl__bytes *t, mwl_heap *heap, mwl_value key, mwl_value v) {
     size_t n, len;
     const char *name = mwl_as_text(key, &n);
     if (mwl_value_kind(v) == MWL_KIND_NULL) return true;
     mwl_value text =
         mwl_value_kind(v) == MWL_KIND_STRING ? mwl_value_keep(v) : mwl_value_text(heap, v);
     const char *value = mwl_as_text(text, &len);
-    bool good = value && (t->len == 0 || mwl__http_add(t, "&", 1)) && add_escaped(t, name, n) &&
-                mwl__http_add(t, "=", 1) && add_escaped(t, value, len);
+    bool good = value && (t->len == 0 || mwl__bytes_add(t, "&", 1)) && add_escaped(t, name, n) &&
+                mwl__bytes_add(t, "=", 1) && add_escaped(t, value, len);
     mwl_value_drop(heap, text);
     return good;
 }
 
 /* An array gives one pair for each element. */
-static bool add_pairs(mwl__http_text *t, mwl_heap *heap, mwl_value object) {
+static bool add_pairs(mwl__bytes *t, mwl_heap *heap, mwl_value object) {
     mwl_value key, value;
     bool good = true;
     for (size_t i = 0; good && mwl_object_at(object, i, &key, &value); i++) {
@@ -73,17 +54,17 @@ static bool add_pairs(mwl__http_text *t, mwl_heap *heap, mwl_value object) {
 
 /* The URL with the query before its fragment. */
 static char *make_url(mwl_heap *heap, const char *url, mwl_value query) {
-    mwl__http_text pairs = {NULL, 0, 0}, out = {NULL, 0, 0};
+    mwl__bytes pairs = {NULL, 0, 0}, out = {NULL, 0, 0};
     size_t end = strcspn(url, "#");
     bool good = mwl_is_absent(query) || add_pairs(&pairs, heap, query);
-    good = good && mwl__http_add(&out, url, end);
+    good = good && mwl__bytes_add(&out, url, end);
     if (good && pairs.len) {
         const char *join = !memchr(url, '?', end) ? "?" : url[end - 1] == '?' ? "" : "&";
         good =
-            mwl__http_add(&out, join, strlen(join)) && mwl__http_add(&out, pairs.data, pairs.len);
+            mwl__bytes_add(&out, join, strlen(join)) && mwl__bytes_add(&out, pairs.data, pairs.len);
     }
-    mwl__http_text_free(&pairs);
-    if (!good) mwl__http_text_free(&out);
+    mwl__bytes_free(&pairs);
+    if (!good) mwl__bytes_free(&out);
     return out.data;
 }
 
@@ -115,13 +96,13 @@ const char *mwl__http_add_header(mwl__http_request *r, const char *name, size_t 
     for (size_t i = 0; i < len; i++)
         if (value[i] == '\r' || value[i] == '\n' || value[i] == '\0')
             return "a header has a line break or a NUL";
-    mwl__http_text line = {NULL, 0, 0};
+    mwl__bytes line = {NULL, 0, 0};
     /* libcurl: "Name;" is a header without a value, "Name:" removes one */
-    bool good = mwl__http_add(&line, name, n) &&
-                mwl__http_add(&line, len ? ": " : ";", len ? 2 : 1) &&
-                mwl__http_add(&line, value, len);
+    bool good = mwl__bytes_add(&line, name, n) &&
+                mwl__bytes_add(&line, len ? ": " : ";", len ? 2 : 1) &&
+                mwl__bytes_add(&line, value, len);
     struct curl_slist *grown = good ? mwl__curl.slist_append(r->headers, line.data) : NULL;
-    mwl__http_text_free(&line);
+    mwl__bytes_free(&line);
     if (!grown) return "out of memory";
     r->headers = grown;
     return NULL;
@@ -154,7 +135,7 @@ static bool add_json(mwl__http_request *r, mwl_heap *heap, mwl_value v) {
     char *text;
     size_t len;
     if (mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, &len) != MWL_OK) return false;
-    bool good = mwl__http_add(&r->body, text, len);
+    bool good = mwl__bytes_add(&r->body, text, len);
     mwl_text_free(heap, text, len);
     return good;
 }
@@ -173,7 +154,7 @@ static const char *make_body(mwl__http_request *r, mwl_call *call) {
     }
     if (!mwl_is_absent(form)) {
         r->has_body = true;
-        if (!mwl__http_add(&r->body, "", 0) || !add_pairs(&r->body, heap, form))
+        if (!mwl__bytes_add(&r->body, "", 0) || !add_pairs(&r->body, heap, form))
             return "out of memory";
         return add_default(r, "Content-Type", "application/x-www-form-urlencoded");
     }
@@ -182,7 +163,7 @@ static const char *make_body(mwl__http_request *r, mwl_call *call) {
     if (mwl_value_kind(body) == MWL_KIND_STRING && !mwl_is_absent(mwl__io_arg(args, "body"))) {
         size_t len;
         const char *text = mwl_as_text(body, &len);
-        if (!mwl__http_add(&r->body, text, len)) return "out of memory";
+        if (!mwl__bytes_add(&r->body, text, len)) return "out of memory";
         return add_default(r, "Content-Type", "text/plain; charset=utf-8");
     }
     if (!add_json(r, heap, body)) return "out of memory";
@@ -198,7 +179,7 @@ static const char *take_tls(mwl__http_request *r, mwl_value tls) {
         if (!text) continue;
         if (mwl__io_has_nul(mwl__io_arg(tls, names[i]))) return "a path in tls has a NUL";
         if (strncmp(text, "-----BEGIN ", 11) == 0) {
-            if (!mwl__http_add(&r->tls_text[i], text, strlen(text))) return "out of memory";
+            if (!mwl__bytes_add(&r->tls_text[i], text, strlen(text))) return "out of memory";
         } else if (!(r->tls_path[i] = strdup(text))) {
             return "out of memory";
         }
@@ -244,7 +225,7 @@ static size_t on_body(char *data, size_t one, size_t len, void *user) {
     (void)one;
     r->too_large = len > r->max_bytes - r->reply.len;
     if (r->too_large) return 0;
-    if (mwl__http_add(&r->reply, data, len)) return len;
+    if (mwl__bytes_add(&r->reply, data, len)) return len;
     r->no_memory = true;
     return 0;
 }
@@ -254,7 +235,7 @@ static size_t on_header(char *data, size_t one, size_t len, void *user) {
     mwl__http_request *r = user;
     (void)one;
     if (len >= 5 && memcmp(data, "HTTP/", 5) == 0) r->reply_headers.len = 0;
-    if (mwl__http_add(&r->reply_headers, data, len)) return len;
+    if (mwl__bytes_add(&r->reply_headers, data, len)) return len;
     r->no_memory = true;
     return 0;
 }
@@ -349,7 +330,7 @@ void mwl__http_redirect(mwl__http_request *r, long status, bool other_origin) {
     if (to_get) {
         memcpy(r->method, "GET", sizeof "GET");
         r->has_body = false;
-        mwl__http_text_free(&r->body);
+        mwl__bytes_free(&r->body);
         drop_headers(r, of_body, false);
     }
     if (other_origin) drop_headers(r, secret, true);
