@@ -4,10 +4,10 @@
 #include "mwl_config.h"
 #include "mwl_std.h"
 
-#include "vm/base/grown.h"
-#include "vm/cel/cel_lib.h"
 #include "assembler/lower/lower.h"
 #include "assembler/provider/provide.h"
+#include "vm/base/host_struct.h"
+#include "vm/cel/cel_lib.h"
 #include "vm/program/pack.h"
 
 /* The host's allocator, as far as the limit allows. */
@@ -243,7 +243,7 @@ static const mwl__member option_members[] = {
     MWL__MEMBER(mwl_asm_options, max_work),  MWL__MEMBER(mwl_asm_options, max_memory),
     MWL__MEMBER(mwl_asm_options, guide),
 };
-static const mwl__grown options_struct = MWL__GROWN(mwl_asm_options, option_members);
+static const mwl__host_struct options_struct = MWL__HOST_STRUCT(mwl_asm_options, option_members);
 
 /* The size of the first version's, which mwl_asm_free writes. */
 #define FIRST_RESULT (offsetof(mwl_asm_result, alloc) + sizeof(mwl_alloc))
@@ -253,17 +253,17 @@ static const mwl__member result_members[] = {
     MWL__MEMBER(mwl_asm_result, n_errors),    MWL__MEMBER(mwl_asm_result, n_warnings),
     MWL__MEMBER(mwl_asm_result, limit),       MWL__MEMBER(mwl_asm_result, alloc),
 };
-static const mwl__grown result_struct = MWL__GROWN(mwl_asm_result, result_members);
+static const mwl__host_struct result_struct = MWL__HOST_STRUCT(mwl_asm_result, result_members);
 
 mwl_status mwl_assemble_sized(const char *definition, size_t len, const mwl_asm_options *options,
                               size_t options_size, mwl_asm_result *out, size_t out_size) {
     mwl_asm_options known;
     mwl_asm_result result;
-    if (!out || out_size < FIRST_RESULT || mwl__grown_cuts(&result_struct, out_size))
+    if (!out || out_size < FIRST_RESULT || mwl__host_struct_cuts(&result_struct, out_size))
         return MWL_E_USAGE;
     memset(&result, 0, sizeof result);
     memset(out, 0, out_size);
-    mwl_status st = mwl__grown_read(&known, &options_struct, options, options_size);
+    mwl_status st = mwl__host_struct_read(&known, &options_struct, options, options_size);
     if (st == MWL_OK) st = run_job(definition, len, &known, NULL, &result);
     memcpy(out, &result, out_size < sizeof result ? out_size : sizeof result);
     return st;
@@ -277,7 +277,7 @@ mwl_status mwl_assemble_for_sized(mwl_vm *vm, const char *definition, size_t len
     mwl__offer offer;
     mwl_error error = {MWL_OK, "", 0};
     memset(&result, 0, sizeof result);
-    mwl_status st = mwl__grown_read(&known, &options_struct, options, options_size);
+    mwl_status st = mwl__host_struct_read(&known, &options_struct, options, options_size);
     if (st < 0) return st;
     st = mwl__offer_make(vm, known.library, &offer);
     if (st < 0) return st;

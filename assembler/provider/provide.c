@@ -7,8 +7,8 @@
 #include "assembler/provider/catalog.h"
 #include "mwl_config.h"
 #include "assembler/schema/schema_compile.h"
-#include "vm/base/grown.h"
-#include "vm/base/said.h"
+#include "vm/base/error_text.h"
+#include "vm/base/host_struct.h"
 #include "vm/machine/blocking.h"
 #include "vm/machine/declared.h"
 #include "vm/machine/phase.h"
@@ -41,8 +41,8 @@ static char *copy_text(const mwl_alloc *a, const char *text) {
 __attribute__((format(printf, 4, 5))) static mwl_status
 refuse(providing *j, mwl_status st, size_t offset, const char *format, ...) {
     if (!j->error) return st;
-    char *out = mwl__said();
-    const size_t cap = MWL__SAID_MAX;
+    char *out = mwl__error_text();
+    const size_t cap = MWL__ERROR_TEXT_MAX;
     int n = snprintf(out, cap, "%s: ", j->uri ? j->uri : "a provider without a URI");
     va_list ap;
     va_start(ap, format);
@@ -367,7 +367,7 @@ static const mwl__member call_members[] = {
     MWL__MEMBER(mwl_call_provider, restore),  MWL__MEMBER(mwl_call_provider, replaces),
     MWL__MEMBER(mwl_call_provider, now),
 };
-static const mwl__grown call_struct = MWL__GROWN(mwl_call_provider, call_members);
+static const mwl__host_struct call_struct = MWL__HOST_STRUCT(mwl_call_provider, call_members);
 
 static const mwl__member middleware_members[] = {
     MWL__MEMBER(mwl_middleware, uri),      MWL__MEMBER(mwl_middleware, document),
@@ -379,12 +379,13 @@ static const mwl__member middleware_members[] = {
     MWL__MEMBER(mwl_middleware, deferred), MWL__MEMBER(mwl_middleware, restore),
     MWL__MEMBER(mwl_middleware, replaces),
 };
-static const mwl__grown middleware_struct = MWL__GROWN(mwl_middleware, middleware_members);
+static const mwl__host_struct middleware_struct =
+    MWL__HOST_STRUCT(mwl_middleware, middleware_members);
 
 static mwl_status refuse_struct(mwl_status st, mwl_error *error) {
     if (error)
         *error = (mwl_error){
-            st, mwl__grown_why(st, "a provider has a member that is not known here"), 0};
+            st, mwl__host_struct_why(st, "a provider has a member that is not known here"), 0};
     return st;
 }
 
@@ -393,7 +394,7 @@ mwl_status mwl_vm_provide_sized(mwl_vm *vm, const mwl_call_provider *providers, 
     mwl_status st = MWL_OK;
     for (size_t i = 0; st >= 0 && i < n; i++) {
         mwl_call_provider p;
-        st = mwl__grown_read(&p, &call_struct, mwl__grown_at(providers, size, i), size);
+        st = mwl__host_struct_read(&p, &call_struct, mwl__host_struct_at(providers, size, i), size);
         st = st < 0 ? refuse_struct(st, error) : provide(vm, &p, NULL, user, OF_A_HOST, error);
     }
     return st;
@@ -404,7 +405,8 @@ mwl_status mwl_vm_provide_middleware_sized(mwl_vm *vm, const mwl_middleware *mid
     mwl_status st = MWL_OK;
     for (size_t i = 0; st >= 0 && i < n; i++) {
         mwl_middleware m;
-        st = mwl__grown_read(&m, &middleware_struct, mwl__grown_at(middleware, size, i), size);
+        st = mwl__host_struct_read(&m, &middleware_struct, mwl__host_struct_at(middleware, size, i),
+                                   size);
         st = st < 0 ? refuse_struct(st, error) : provide(vm, NULL, &m, user, OF_A_HOST, error);
     }
     return st;

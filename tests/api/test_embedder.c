@@ -1,7 +1,7 @@
 /* test_embedder.c: what the authors of three hosts missed or stumbled over, each by its name.
  *
- * What a provider gives to a run, and verdicts that are not allowed, are in test_given.c; stacks in
- * test_small_stack.c; other versions of the headers in tests/api/abi. */
+ * What a provider gives to a run, and verdicts that are not allowed, are in test_host_value.c;
+ * stacks in test_small_stack.c; other versions of the headers in tests/api/abi. */
 #include "utest.h"
 
 #include "run_flow.h"

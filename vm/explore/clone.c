@@ -7,7 +7,7 @@
 
 #include "vm/machine/execution.h"
 #include "vm/machine/frame.h"
-#include "vm/machine/over.h"
+#include "vm/machine/run_list.h"
 
 /* ---- a walk over the records ----------------------------------------------------------------- */
 
@@ -346,7 +346,7 @@ mwl_run *mwl__run_clone(const mwl_run *frozen) {
     run->live = 0;
     run->id = kept(run->id);
     run->result = kept(run->result);
-    mwl__over_add(run, &vm->runs[MWL_RUNS_OTHER]);
+    mwl__run_list_add(run, &vm->runs[MWL_RUNS_OTHER]);
     run->link->n_runs++;
     if (frozen->limits && frozen->limits != &vm->config.limits)
         run->limits = copy_block(&vm->heap, frozen->limits, sizeof(mwl__run_own));

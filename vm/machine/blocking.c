@@ -10,8 +10,8 @@
 #include "vm/machine/account.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/execution.h"
-#include "vm/machine/over.h"
 #include "vm/machine/run.h"
+#include "vm/machine/run_list.h"
 #include "vm/machine/timer.h"
 #include "vm/native/coro.h"
 #include "vm/native/foreign.h"
@@ -211,9 +211,9 @@ mwl_status mwl_await_run(mwl_call *c, mwl_run *run) {
     if (!other) return MWL_E_USAGE;
     if (run->state >= MWL_RUN_DONE) return MWL_OK;
     mwl__awaiting w = {c, run, NULL, NULL, MWL_OK};
-    if (!mwl__over_await(run, &w)) return MWL_E_NOMEM;
+    if (!mwl__run_list_await(run, &w)) return MWL_E_NOMEM;
     st = wait_for(c, MWL_WAIT_RUN);
-    mwl__over_forget(&w); /* a cancellation ended the wait */
+    mwl__run_list_forget(&w); /* a cancellation ended the wait */
     return st < 0 ? st : w.st;
 }
 

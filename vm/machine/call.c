@@ -5,13 +5,13 @@
 #include "vm/machine/call.h"
 
 #include "vm/machine/arguments.h"
+#include "vm/machine/ascend.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/entry.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/gather.h"
 #include "vm/machine/raise.h"
-#include "vm/machine/rise.h"
 #include "vm/machine/trace.h"
 #include "vm/machine/unwind.h"
 
@@ -82,7 +82,7 @@ MWL__INLINE uint32_t behind(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) 
     int64_t *slice = &vm->exec.slice;
     if (!c->rises || *slice <= 0) return c->rec->end_pc + 1;
     --*slice;
-    return mwl__rise(f, vm);
+    return mwl__ascend_inline(f, vm);
 }
 
 /* The Result of such a call is in the frame. */
@@ -103,7 +103,7 @@ MWL__OUTLINE static uint32_t answered(mwl__frame *f, mwl_vm *vm, const mwl__call
     }
     mwl__result res;
     mwl__frame_put(f, &f->in_flight, mwl_absent());
-    mwl__given_result(h, c->provider, how == MWL_NOW_SUCCEEDED, take, &res);
+    mwl__host_value_result(h, c->provider, how == MWL_NOW_SUCCEEDED, take, &res);
     mwl__frame_set_res(f, res.ok, res.v);
     return settled(f, vm, c);
 }
@@ -116,7 +116,8 @@ uint32_t mwl__call_now(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
         mwl_value input, out = mwl_absent(), v;
         mwl__move_lent(&input, &f->in_flight);
         int how = c->now(h, input, c->args, &out, c->provider->user);
-        if (how != MWL_NOW_SUCCEEDED || !mwl__given_plain(out)) return answered(f, vm, c, how, out);
+        if (how != MWL_NOW_SUCCEEDED || !mwl__host_value_plain(out))
+            return answered(f, vm, c, how, out);
         if (h->work && !mwl__exec_settle(x)) { /* mwl_heap_work */
             mwl__drop(h, out);
             return MWL_PC_FUEL;

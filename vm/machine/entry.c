@@ -17,12 +17,11 @@
 #include "vm/machine/entry.h"
 
 #include "vm/machine/arguments.h"
+#include "vm/machine/ascend.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/phase.h"
 #include "vm/machine/raise.h"
-#include "vm/machine/rise.h"
-#include "vm/machine/token.h"
 #include "vm/machine/trace.h"
 #include "vm/machine/unwind.h"
 
@@ -39,41 +38,6 @@ void mwl__entry_set_res(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
 void mwl__entry_set_emit(mwl__frame *f, mwl__entry *e, bool ok, mwl_value take) {
     if (e->emit.v.tag & MWL_OWNED) mwl__drop(mwl__heap_of(f), e->emit.v);
     mwl__result_set(&e->emit, ok, take);
-}
-
-/* The instant of the phase, and its trace event. */
-void mwl__rise_note(mwl__frame *f, mwl__entry *e, unsigned phase) {
-    mwl_vm *vm = mwl__vm_of(f);
-    e->entered_ns = mwl__clock_wall(vm);
-    if (mwl__tracing(vm))
-        mwl__trace_entry(f, MWL_TRACE_PHASE, (int)phase,
-                         phase == MWL_ON_ENTRY ? (mwl__result){.v = e->input, .ok = true} : e->res);
-}
-
-/* What few entries still have when they are left. */
-MWL__OUTLINE static void drop_rare(mwl_heap *h, const mwl__entry *e) {
-    mwl__drop(h, e->args);
-    mwl__drop(h, e->vars);
-    mwl__drop(h, e->res.v);
-    mwl__drop(h, e->emit.v);
-    mwl__drop(h, e->cancel);
-}
-
-/* Frees the innermost record. */
-static inline void pop(mwl__frame *f, mwl_heap *h) {
-    mwl__entry *e = f->entries;
-    const mwl__provider *p = e->provider;
-    if (e->token) mwl__token_left(e);
-    f->entries = e->outer;
-    if (p->middleware.left && mwl_value_kind(e->own_state) != MWL_KIND_NULL)
-        p->middleware.left(e->own_state, p->user);
-    mwl__drop(h, e->input);
-    mwl__drop(h, e->output);
-    mwl__drop(h, e->own_state);
-    mwl__drop(h, e->contributed);
-    uint32_t rare = e->args.tag | e->vars.tag | e->res.v.tag | e->emit.v.tag | e->cancel.tag;
-    if (rare & MWL_OWNED) drop_rare(h, e);
-    mwl__heap_give(h, e, sizeof *e);
 }
 
 /* ---- descent --------------------------------------------------------------------------------- */
@@ -100,7 +64,7 @@ static inline mwl__entry *enter(mwl__frame *f, mwl_vm *vm, uint32_t ix) {
     e->least_ns = e->outer ? e->outer->least_ns : MWL_NEVER;
     f->in_flight = mwl_absent();
     f->entries = e;
-    mwl__rise_phase(f, vm, e, l->rec, MWL_ON_ENTRY);
+    mwl__ascend_phase(f, vm, e, l->rec, MWL_ON_ENTRY);
     return e;
 }
 
@@ -148,8 +112,7 @@ static inline uint32_t act(mwl__frame *f, mwl__entry *e, unsigned phase, uint32_
     return check_and_act(f, e, phase, next_pc);
 }
 
-uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t ix, uint32_t next_pc) {
-    (void)ix;
+uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t next_pc) {
     return act(f, f->entries, phase, next_pc);
 }
 
@@ -213,69 +176,7 @@ uint32_t mwl__entry_open(mwl__frame *f, mwl_vm *vm, uint32_t ix) {
     return pc == behind ? establish(f, vm, e, next_part(x)) : pc;
 }
 
-/* ---- ascent ---------------------------------------------------------------------------------- */
-
-/* What REENTER, ALWAYS and UNWIND do where no phase has code and no listener traces: the Result
- * goes on unchanged. Returns false if a bound around the entry may have elapsed. */
-static inline bool leave_unseen(mwl__frame *f, mwl_vm *vm) {
-    f->construct = MWL_IN_PHASE;
-    f->run->owed--;
-    pop(f, &vm->heap);
-    const int64_t least_ns = f->entries ? f->entries->least_ns : MWL_NEVER;
-    return least_ns == MWL_NEVER || mwl__clock_new(vm) < least_ns;
-}
-
-/* The Result passes the innermost entry, and those around it, whose ASCEND is an instruction too.
- */
-uint32_t mwl__rise_pass_on(mwl__frame *f, mwl_vm *vm) {
-    int64_t *slice = &vm->exec.slice;
-    const uint32_t silent = f->res.ok ? MWL_ENTRY_PASSES_SUCCESS : MWL_ENTRY_PASSES_FAILURE;
-    const mwl__entry_rec *rec = f->entries->link->rec;
-    for (;;) {
-        const uint32_t pc = rec->leave_pc + 1;
-        if (!leave_unseen(f, vm)) return mwl__unwind_after_always(f, pc);
-        if (!(rec->flags & MWL_ENTRY_RISES) || *slice <= 0) return pc;
-        --*slice;
-        rec = f->entries->link->rec; /* of an entry whose bound has not elapsed */
-        if (!mwl__rise_passes(f, vm, rec, silent)) return mwl__entry_ascend(f, vm);
-    }
-}
-
-uint32_t mwl__entry_ascend(mwl__frame *f, mwl_vm *vm) { return mwl__rise(f, vm); }
-
-/* The entry has a bound, and nothing has noticed yet whether it has elapsed.
- * spec: middleware-providers, Timeout: a Result that is accepted before the bound elapses stands.
- * DECISIONS.md 4: at the very instant of the bound it is accepted. */
-uint32_t mwl__rise_late(mwl__frame *f, mwl_vm *vm) {
-    mwl__entry *e = f->entries;
-    if (mwl__clock_new(vm) > e->bound_ns) return mwl__unwind_late(f, e);
-    e->accepted = true;
-    return mwl__rise(f, vm);
-}
-
-/* Something is left of an earlier phase. */
-uint32_t mwl__rise_cleared(mwl__frame *f, mwl_vm *vm) {
-    mwl__entry *e = f->entries;
-    mwl__frame_put(f, &e->res.v, mwl_absent());
-    mwl__frame_put(f, &e->args, mwl_absent());
-    return mwl__rise(f, vm);
-}
-
-uint32_t mwl__rise_noted(mwl__frame *f, mwl__entry *e, unsigned phase) {
-    const mwl__entry_rec *rec = e->link->rec;
-    mwl__rise_note(f, e, phase);
-    return phase == MWL_ON_SUCCESS ? rec->success_pc : rec->failure_pc;
-}
-
-uint32_t mwl__rise_run(mwl__frame *f, mwl_vm *vm, int64_t delay_ns) {
-    const mwl__entry_rec *rec = f->entries->link->rec;
-    if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_set_failure(f, mwl_null());
-    if (mwl__tracing(vm))
-        mwl__trace_entry(f, MWL_TRACE_ATTEMPT, -1, (mwl__result){.v = f->in_flight, .ok = true});
-    if (delay_ns <= 0) return rec->inner_pc;
-    return mwl__frame_park(f, vm, MWL_FRAME_WAIT_TIME, rec->inner_pc,
-                           mwl__clock_add(mwl__clock_mono(vm), delay_ns));
-}
+/* ---- ascent (ascend.c has ASCEND) ----------------------------------------------------------- */
 
 /* spec: middleware-mechanics, re-execution: a consumed Result's shaping evaluates only where its
  * product has a destination. */
@@ -335,8 +236,7 @@ static void trace_exit(mwl__frame *f, mwl__result res) {
 }
 
 /* A phase of the innermost entry has failed. */
-static uint32_t fail_phase(mwl__frame *f, unsigned phase, uint32_t ix, mwl__result take) {
-    (void)ix;
+static uint32_t fail_phase(mwl__frame *f, unsigned phase, mwl__result take) {
     const mwl__entry_rec *rec = f->entries->link->rec;
     if (phase == MWL_ON_ENTRY) { /* not established, so it has no onAlways */
         trace_exit(f, take);
@@ -359,29 +259,20 @@ static mwl__result raised(mwl__frame *f) {
 
 /* spec: middleware-mechanics, when a phase fails: an entry whose onEntry fails is not established,
  * so it has no onAlways; later it stays established, and its onAlways runs. */
-uint32_t mwl__entry_fault(mwl__frame *f, uint32_t ix) {
-    return fail_phase(f, MWL_ON_ENTRY, ix, raised(f));
-}
-uint32_t mwl__entry_phase_fault(mwl__frame *f, uint32_t ix) {
-    return fail_phase(f, MWL_ON_FAILURE, ix, raised(f));
-}
-uint32_t mwl__entry_always_fault(mwl__frame *f, uint32_t ix) {
-    return fail_phase(f, MWL_ON_ALWAYS, ix, raised(f));
-}
+uint32_t mwl__entry_fault(mwl__frame *f) { return fail_phase(f, MWL_ON_ENTRY, raised(f)); }
+uint32_t mwl__entry_phase_fault(mwl__frame *f) { return fail_phase(f, MWL_ON_FAILURE, raised(f)); }
+uint32_t mwl__entry_always_fault(mwl__frame *f) { return fail_phase(f, MWL_ON_ALWAYS, raised(f)); }
 
 static inline uint32_t after_action(mwl__frame *f, mwl_vm *vm, mwl__entry *e) {
     if (e->verdict == MWL_VERDICT_REENTER)
-        return mwl__rise_reenter(f, vm, e, e->reenter, e->delay_ns);
+        return mwl__ascend_reenter(f, vm, e, e->reenter, e->delay_ns);
     if (!mwl_is_absent(e->emit.v)) {
-        mwl__rise_move(f, &e->res, &e->emit);
+        mwl__ascend_move(f, &e->res, &e->emit);
     }
     return e->link->rec->always_pc;
 }
 
-uint32_t mwl__entry_reenter(mwl__frame *f, uint32_t ix) {
-    (void)ix;
-    return after_action(f, mwl__vm_of(f), f->entries);
-}
+uint32_t mwl__entry_reenter(mwl__frame *f) { return after_action(f, mwl__vm_of(f), f->entries); }
 
 uint32_t mwl__entry_act_reenter(mwl__frame *f, mwl_vm *vm, unsigned phase) {
     mwl__exec *x = &vm->exec;
@@ -395,8 +286,7 @@ uint32_t mwl__entry_act_reenter(mwl__frame *f, mwl_vm *vm, unsigned phase) {
 
 /* spec: middleware-mechanics, onAlways: once for each established entry, however its scope ended.
  */
-uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
-    (void)ix;
+uint32_t mwl__entry_always(mwl__frame *f, uint32_t next_pc) {
     mwl__entry *e = f->entries;
     if (f->extra) { /* the cleanup runs forward; a bound inside it starts an unwind of its own */
         e->outer_running = f->extra->running;
@@ -404,11 +294,11 @@ uint32_t mwl__entry_always(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
         f->extra->running = false;
     }
     mwl__frame_put(f, &e->args, mwl_absent());
-    mwl__rise_phase(f, mwl__vm_of(f), e, e->link->rec, MWL_ON_ALWAYS);
+    mwl__ascend_phase(f, mwl__vm_of(f), e, e->link->rec, MWL_ON_ALWAYS);
     return next_pc;
 }
 
-uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix) {
+uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase) {
     mwl__entry *e = f->entries;
     e->state &= (uint8_t)~MWL_ENTRY_STRUCTURAL;
     f->construct = MWL_IN_PHASE;
@@ -418,14 +308,13 @@ uint32_t mwl__entry_action_done(mwl__frame *f, unsigned phase, uint32_t ix) {
     }
     mwl__result failure = f->res;
     f->res.v = mwl_absent();
-    return fail_phase(f, phase, ix, failure);
+    return fail_phase(f, phase, failure);
 }
 
-uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
-    (void)ix;
+uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t next_pc) {
     mwl__entry *e = f->entries;
     f->run->owed--;
-    mwl__rise_move(f, &f->res, &e->res);
+    mwl__ascend_move(f, &f->res, &e->res);
     trace_exit(f, f->res);
     if (f->extra) {
         f->extra->running = e->outer_running;
@@ -438,7 +327,15 @@ uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-void mwl__entry_pop(mwl__frame *f) { pop(f, mwl__heap_of(f)); }
+void mwl__entry_pop(mwl__frame *f) { mwl__entry_pop_inline(f, mwl__heap_of(f)); }
+
+void mwl__entry_drop_rare(mwl_heap *h, const mwl__entry *e) {
+    mwl__drop(h, e->args);
+    mwl__drop(h, e->vars);
+    mwl__drop(h, e->res.v);
+    mwl__drop(h, e->emit.v);
+    mwl__drop(h, e->cancel);
+}
 
 bool mwl__entry_write_deadline(mwl__frame *f, mwl__entry *e) {
     if (mwl_value_kind(e->contributed) != MWL_KIND_INT) return true;

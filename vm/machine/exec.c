@@ -18,6 +18,7 @@
 #include "vm/cel/functions.h"
 #include "vm/cel/linked_op.h"
 #include "vm/cel/ops.h"
+#include "vm/machine/ascend.h"
 #include "vm/machine/call.h"
 #include "vm/machine/context.h"
 #include "vm/machine/entry.h"
@@ -25,7 +26,6 @@
 #include "vm/machine/gather.h"
 #include "vm/machine/nest.h"
 #include "vm/machine/raise.h"
-#include "vm/machine/rise.h"
 #include "vm/machine/step.h"
 #include "vm/program/verify.h"
 
@@ -881,34 +881,34 @@ dispatch:
         NESTS(mwl__nest_phase(F, X, ip->a));
         if (ip->a == MWL_ON_SUCCESS && mwl__entry_carries(F->entries)) {
             x->slice--;
-            MACHINE(mwl__rise_reenter(F, x->vm, F->entries, MWL_REENTER_CARRY, 0));
+            MACHINE(mwl__ascend_reenter(F, x->vm, F->entries, MWL_REENTER_CARRY, 0));
         }
         MACHINE(mwl__entry_act_reenter(F, x->vm, ip->a));
     CASE(ACTION):
         NESTS(mwl__nest_phase(F, X, ip->a));
-        MACHINE(mwl__entry_action(F, ip->a, X, AT_NEXT));
+        MACHINE(mwl__entry_action(F, ip->a, AT_NEXT));
     CASE(ACTION_DONE):
         NESTS(mwl__nest_action_done(F, X, ip->a));
-        MACHINE(mwl__entry_action_done(F, ip->a, X));
+        MACHINE(mwl__entry_action_done(F, ip->a));
     CASE(ESTABLISH):
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_ENTERING));
         MACHINE(mwl__entry_establish(F, AT_NEXT));
     CASE(ENTRY_FAULT):
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_ENTERING));
-        MACHINE(mwl__entry_fault(F, X));
-    CASE(ASCEND): NESTS(mwl__nest_ascend(F, X)); MACHINE(mwl__entry_ascend(F, x->vm));
+        MACHINE(mwl__entry_fault(F));
+    CASE(ASCEND): NESTS(mwl__nest_ascend(F, X)); MACHINE(mwl__ascend(F, x->vm));
     CASE(SHAPE_SKIP): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_skips_shape(F) ? TARGET_PC : AT_NEXT);
     CASE(SHAPE): NESTS(mwl__nest_rises(F)); PLAIN(mwl__entry_shape(F, taken(&A)));
     CASE(ENVELOPE): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_envelope(F, &A, ip->b, AT_NEXT));
-    CASE(PHASE_FAULT): NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_phase_fault(F, X));
-    CASE(REENTER): NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_reenter(F, X));
-    CASE(ALWAYS): NESTS(mwl__nest_always(F, X)); MACHINE(mwl__entry_always(F, X, AT_NEXT));
+    CASE(PHASE_FAULT): NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_phase_fault(F));
+    CASE(REENTER): NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_reenter(F));
+    CASE(ALWAYS): NESTS(mwl__nest_always(F, X)); MACHINE(mwl__entry_always(F, AT_NEXT));
     CASE(ALWAYS_FAULT):
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_CLEANING));
-        MACHINE(mwl__entry_always_fault(F, X));
+        MACHINE(mwl__entry_always_fault(F));
     CASE(UNWIND):
         NESTS(mwl__nest_entry(F, X, MWL_ENTRY_CLEANING));
-        MACHINE(mwl__entry_unwind(F, X, AT_NEXT));
+        MACHINE(mwl__entry_unwind(F, AT_NEXT));
     CASE(CALL): {
         const mwl__call_link *call = &x->calls[X];
         mwl_vm *vm = x->vm;
@@ -932,9 +932,9 @@ dispatch:
         MACHINE(mwl__gather_over(F, A, AT_NEXT));
     CASE(GATHER_NEED): NESTS(mwl__nest_gather_field(F, 0)); MACHINE(mwl__gather_need(F, A, AT_NEXT));
     CASE(GATHER_RUN): NESTS(mwl__nest_gather_run(F, X)); MACHINE(mwl__gather_run(F, X));
-    CASE(GATHER_ARMS): NESTS(mwl__nest_gather_end(F, X)); MACHINE(mwl__gather_arms(F, X));
-    CASE(GATHER_FAULT): NESTS(mwl__nest_gather_fault(F, X)); MACHINE(mwl__gather_fault(F, X));
-    CASE(GATHER_END): NESTS(mwl__nest_gather_end(F, X)); MACHINE(mwl__gather_end(F, X, AT_NEXT));
+    CASE(GATHER_ARMS): NESTS(mwl__nest_gather_end(F, X)); MACHINE(mwl__gather_arms(F));
+    CASE(GATHER_FAULT): NESTS(mwl__nest_gather_fault(F, X)); MACHINE(mwl__gather_fault(F));
+    CASE(GATHER_END): NESTS(mwl__nest_gather_end(F, X)); MACHINE(mwl__gather_end(F, AT_NEXT));
 
 machine:
     if (!LIKELY(next < MWL_PC_LIMIT)) {

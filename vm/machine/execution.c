@@ -20,7 +20,7 @@
 #include "vm/machine/durable.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/gather.h"
-#include "vm/machine/given.h"
+#include "vm/machine/host_value.h"
 #include "vm/machine/run.h"
 #include "vm/machine/timer.h"
 #include "vm/machine/token.h"
@@ -265,9 +265,10 @@ MWL__OUTLINE static void check_metadata(mwl_call *c) {
     bool valid = false;
     mwl_value data = mwl_absent();
     mwl__schema_env env = {h, c->vm->regex, NULL};
-    bool kept =
-        c->provider->metadata && mwl__given_data(h, "", c->metadata, &data, NULL, 0) == MWL_OK &&
-        mwl__schema_check(c->provider->metadata, data, &env, &valid, NULL) == MWL_OK && valid;
+    bool kept = c->provider->metadata &&
+                mwl__host_value_data(h, "", c->metadata, &data, NULL, 0) == MWL_OK &&
+                mwl__schema_check(c->provider->metadata, data, &env, &valid, NULL) == MWL_OK &&
+                valid;
     if (!kept) {
         mwl__drop(h, data);
         data = mwl_absent();
@@ -420,7 +421,7 @@ MWL__OUTLINE static mwl_status settle_checked(mwl_call *c, bool ok, mwl_value ta
     check_caller(c);
     if (is_unused(c)) return settle_unused(c, take);
     mwl__result res;
-    mwl__given_result(&c->vm->heap, c->provider, ok, take, &res);
+    mwl__host_value_result(&c->vm->heap, c->provider, ok, take, &res);
     return settle(c, res.ok, res.v);
 }
 
@@ -641,7 +642,8 @@ void mwl_call_wake_after(mwl_call *c, int64_t delay_ns) {
 }
 
 mwl_status mwl_call_succeed(mwl_call *c, mwl_value take_value) {
-    if (!mwl__given_plain(take_value) || is_unused(c)) return settle_checked(c, true, take_value);
+    if (!mwl__host_value_plain(take_value) || is_unused(c))
+        return settle_checked(c, true, take_value);
     check_caller(c);
     return settle(c, true, take_value);
 }
@@ -656,9 +658,9 @@ mwl_status mwl_call_fail(mwl_call *c, const char *type, const char *code, const 
     }
     if (is_unused(c)) return settle_unused(c, take_details);
     bool refused = false;
-    return settle(
-        c, false,
-        mwl__given_failure(&c->vm->heap, c->provider, type, code, message, take_details, &refused));
+    return settle(c, false,
+                  mwl__host_value_failure(&c->vm->heap, c->provider, type, code, message,
+                                          take_details, &refused));
 }
 
 mwl_status mwl_call_failf(mwl_call *c, const char *code, const char *format, ...) {

@@ -3,7 +3,7 @@
 #ifndef MWL_EXECUTION_H
 #define MWL_EXECUTION_H
 
-#include "vm/machine/given.h"
+#include "vm/machine/host_value.h"
 
 /* NULL: out of memory. It may have settled already. */
 mwl_call *mwl__execution_start(mwl__frame *f, mwl_vm *vm, mwl__slot *slot, const mwl__provider *p,
@@ -23,7 +23,7 @@ static inline bool mwl__execution_ask(mwl_heap *h, const mwl__provider *p, mwl_v
         mwl__drop(h, out);
         return false;
     }
-    mwl__given_result(h, p, how == MWL_NOW_SUCCEEDED, out, res);
+    mwl__host_value_result(h, p, how == MWL_NOW_SUCCEEDED, out, res);
     return true;
 }
 /* The `start` of a provider that has only `now`. */
@@ -49,7 +49,7 @@ mwl_call *mwl__execution_load(mwl__frame *f, mwl__slot *slot, const mwl__provide
                               uint64_t held);
 /* Whether something outside the run works for it: its provider, or a stack. */
 bool mwl__execution_is_outside(const mwl_call *execution);
-/* Settle it with what its provider gave, which is checked (given.h). It may be freed then. */
+/* Settle it with what its provider gave, which is checked (host_value.h). It may be freed then. */
 mwl_status mwl__execution_settle(mwl_call *execution, bool ok, mwl_value take);
 /* Settle it, which has not settled, with a failure of the machine's own. It may be freed then. */
 void mwl__execution_fail(mwl_call *execution, mwl_value take_failure);

@@ -10,11 +10,11 @@
 #include "vm/machine/arguments.h"
 #include "vm/machine/call.h"
 #include "vm/machine/clock.h"
+#include "vm/machine/deferred.h"
 #include "vm/machine/entry.h"
 #include "vm/machine/exec.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/gather.h"
-#include "vm/machine/grave.h"
 #include "vm/machine/ready.h"
 #include "vm/machine/run.h"
 #include "vm/machine/step.h"
@@ -316,9 +316,9 @@ static uint32_t begin_turn(mwl__frame *f, mwl_run *run, mwl_vm *vm) {
     }
     if (mwl__unwind_bounded(f)) {
         mwl__exec_watch(x);
-        mwl__grave_open(vm);
+        mwl__deferred_open(vm);
     }
-    if (vm->graves) mwl__grave_turn(vm, f);
+    if (vm->deferred) mwl__deferred_turn(vm, f);
     vm->executing = run;
     vm->heap.work = 0; /* what was done since the last turn is not this run's */
     vm->heap.limit = mwl__run_memory_limit(run, vm->heap.used);
@@ -420,7 +420,7 @@ int64_t mwl__frame_run(mwl__frame *f, mwl_vm *vm) {
     vm->executing = NULL;
     mwl__run_account(run, vm->mark, vm->heap.used);
     if (outcome > MWL_EXEC_PARK && end_turn(f, x, outcome)) cost = vm->config.slice;
-    mwl__grave_close(vm, run);
+    mwl__deferred_close(vm, run);
     return cost ? cost : 1;
 }
 

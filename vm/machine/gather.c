@@ -387,8 +387,7 @@ mwl_value mwl__gather_superseding(mwl__frame *f) {
 
 /* spec: step-actions, the arms at fan-out completion: in dispatch order, once for each dispatch
  * that settled; none for one that was cancelled or skipped. */
-uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix) {
-    (void)ix;
+uint32_t mwl__gather_arms(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     g->arming = true;
     if (!g->records) g->arm_at = g->next;
@@ -421,8 +420,7 @@ uint32_t mwl__gather_arm_end(mwl__frame *f) {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-uint32_t mwl__gather_fault(mwl__frame *f, uint32_t ix) {
-    (void)ix;
+uint32_t mwl__gather_fault(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
     g->faulted = g->enumerated = true;
     g->determined = true;
@@ -483,8 +481,7 @@ static mwl_value successes(mwl_heap *h, const mwl__gather *g, uint32_t n_ok) {
 }
 
 /* spec: step-actions, completion: the final Results decide, after the arms have run. */
-uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc) {
-    (void)ix;
+uint32_t mwl__gather_end(mwl__frame *f, uint32_t next_pc) {
     mwl_heap *h = mwl__heap_of(f);
     mwl__gather *g = mwl__gather_of(f);
     uint32_t n_ok = 0;

@@ -9,9 +9,9 @@ uint32_t mwl__gather_begin(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 uint32_t mwl__gather_over(mwl__frame *f, mwl_value v, uint32_t next_pc);
 uint32_t mwl__gather_need(mwl__frame *f, mwl_value v, uint32_t next_pc);
 uint32_t mwl__gather_run(mwl__frame *f, uint32_t ix);
-uint32_t mwl__gather_arms(mwl__frame *f, uint32_t ix);
-uint32_t mwl__gather_fault(mwl__frame *f, uint32_t ix);
-uint32_t mwl__gather_end(mwl__frame *f, uint32_t ix, uint32_t next_pc);
+uint32_t mwl__gather_arms(mwl__frame *f);
+uint32_t mwl__gather_fault(mwl__frame *f);
+uint32_t mwl__gather_end(mwl__frame *f, uint32_t next_pc);
 
 /* Makes the Gather of the frame's Step, in place of the one before. False: out of memory. */
 bool mwl__gather_make(mwl__frame *f, uint32_t ix, uint32_t n);

@@ -5,7 +5,7 @@
  * Owns: mwl__link. Refuses to know: what a run does with it. */
 #include "vm/machine/link.h"
 
-#include "vm/base/said.h"
+#include "vm/base/error_text.h"
 #include "vm/machine/context.h"
 #include "vm/machine/exec.h"
 #include "vm/machine/frame.h"
@@ -32,7 +32,7 @@ static mwl_status link_providers(mwl_vm *vm, mwl__link *l, mwl_error *error) {
         mwl__provider *p = mwl__providers_find(vm, uri, len);
         bool want = t->imports[i].kind == MWL_IMPORT_MIDDLEWARE;
         if (!p || p->withdrawn || p->is_middleware != want)
-            return refuse(error, MWL_E_NOT_FOUND, mwl__say("%s", uri));
+            return refuse(error, MWL_E_NOT_FOUND, mwl__error_text_set("%s", uri));
         mwl_status st = p->compile ? p->compile(vm, p, error) : MWL_OK;
         if (st < 0) return st;
         l->providers[i] = p;
@@ -173,7 +173,7 @@ static mwl_status link_all(mwl_vm *vm, mwl__link *l, mwl_error *error) {
     const char *missing = NULL;
     mwl_status st =
         mwl__functions_link(&vm->functions, &vm->config.alloc, l->program, &l->functions, &missing);
-    if (st == MWL_E_NOT_FOUND) return refuse(error, st, mwl__say("%s", missing));
+    if (st == MWL_E_NOT_FOUND) return refuse(error, st, mwl__error_text_set("%s", missing));
     if (st == MWL_OK) st = link_providers(vm, l, error);
     if (st == MWL_OK) st = link_flows(vm, l, error);
     if (st == MWL_OK) link_run(l);
@@ -268,7 +268,8 @@ mwl_status mwl_vm_forget(mwl_vm *vm, const mwl_program *program) {
 
 mwl_status mwl__link_program(mwl_vm *vm, mwl_program *program, mwl__link **out, mwl_error *error) {
     mwl__link *l = find(vm, program);
-    if (l && l->missing) return refuse(error, MWL_E_NOT_FOUND, mwl__say("%s", l->missing));
+    if (l && l->missing)
+        return refuse(error, MWL_E_NOT_FOUND, mwl__error_text_set("%s", l->missing));
     if (l) {
         l->forget = false;
         *out = l;

@@ -7,12 +7,12 @@
 
 #include "vm/base/random.h"
 #include "vm/base/usage.h"
+#include "vm/machine/account.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/entry.h"
 #include "vm/machine/frame.h"
-#include "vm/machine/given.h"
+#include "vm/machine/host_value.h"
 #include "vm/machine/raise.h"
-#include "vm/machine/account.h"
 #include "vm/machine/token.h"
 #include "vm/value/words.h"
 
@@ -36,11 +36,10 @@ struct mwl_phase {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static uint32_t fail_phase(mwl__frame *f, mwl__entry *e, unsigned phase, mwl_value take) {
+static uint32_t fail_phase(mwl__frame *f, unsigned phase, mwl_value take) {
     mwl__replace(mwl__heap_of(f), &mwl__vm_of(f)->raised, take);
-    if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f, e->ix);
-    return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f, e->ix)
-                                  : mwl__entry_phase_fault(f, e->ix);
+    if (phase == MWL_ON_ENTRY) return mwl__entry_fault(f);
+    return phase == MWL_ON_ALWAYS ? mwl__entry_always_fault(f) : mwl__entry_phase_fault(f);
 }
 
 static uint32_t dispatch_structural(mwl__frame *f, mwl__entry *e, unsigned phase,
@@ -75,7 +74,7 @@ MWL__OUTLINE static uint32_t apply_verdict(const mwl_phase *ph, uint32_t next_pc
         mwl__drop(mwl__heap_of(f), ph->instead);
         return MWL_PC_FUEL;
     }
-    if (!mwl_is_absent(ph->instead)) return fail_phase(f, e, ph->phase, ph->instead);
+    if (!mwl_is_absent(ph->instead)) return fail_phase(f, ph->phase, ph->instead);
     if (ph->waits) return wait_at_entry(f, e, ph->wait_ns, next_pc);
     return dispatch_structural(f, e, ph->phase, next_pc);
 }
@@ -157,7 +156,7 @@ static void no_memory(mwl_phase *p) { p->nomem = p->said = true; }
  * ends after the callback has returned. Returns the constructor's reason. */
 MWL__OUTLINE static mwl_status absent(mwl_phase *p) {
     mwl_status why = mwl__heap_of(p->frame)->why;
-    if (mwl__given_wrong(why)) return why < 0 ? why : MWL_E_USAGE;
+    if (mwl__host_value_wrong(why)) return why < 0 ? why : MWL_E_USAGE;
     no_memory(p);
     return why;
 }
@@ -187,7 +186,7 @@ mwl_status mwl_phase_contribute(mwl_phase *p, const char *name, mwl_value take_v
     mwl_value data = mwl_absent();
     mwl__usage(name, "mwl_phase_contribute: name is NULL");
     if (mwl_is_absent(take_value)) return absent(p);
-    mwl_status st = name ? mwl__given_data(h, "", take_value, &data, NULL, 0) : MWL_E_USAGE;
+    mwl_status st = name ? mwl__host_value_data(h, "", take_value, &data, NULL, 0) : MWL_E_USAGE;
     mwl__drop(h, take_value);
     if (st == MWL_OK && !mwl__entry_write_deadline(p->frame, p->entry)) st = MWL_E_NOMEM;
     if (st < 0) {
@@ -281,7 +280,7 @@ static mwl_status accept(mwl_phase *p, bool ok, mwl_value *v) {
     mwl_heap *h = mwl__heap_of(p->frame);
     bool refused = false;
     const mwl__provider *from = p->entry->provider;
-    *v = mwl__given_either(h, !ok && same_code(p, *v) ? NULL : from, ok, *v, &refused);
+    *v = mwl__host_value_either(h, !ok && same_code(p, *v) ? NULL : from, ok, *v, &refused);
     if (mwl_is_absent(*v)) return absent(p);
     return refused ? fail_with(p, v, MWL_E_NOT_JSON) : MWL_OK;
 }
@@ -298,8 +297,8 @@ mwl_status mwl_phase_fail(mwl_phase *p, const char *type, const char *code, cons
     mwl_status st = decide(p, FAIL);
     if (st < 0) return refuse(p, take_details, st);
     bool refused = false;
-    mwl_value v = mwl__given_failure(mwl__heap_of(p->frame), p->entry->provider, type, code,
-                                     message, take_details, &refused);
+    mwl_value v = mwl__host_value_failure(mwl__heap_of(p->frame), p->entry->provider, type, code,
+                                          message, take_details, &refused);
     return fail_with(p, &v, refused ? MWL_E_NOT_JSON : MWL_OK);
 }
 

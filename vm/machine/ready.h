@@ -2,7 +2,7 @@
  *
  * There are two queues, in each of which the first comes first. Frames that were woken are linked
  * by themselves: a queued frame awaits nothing and has no timer, so the links take the place of
- * both (state.h). New runs stand in the list of runs that they are in anyway (over.h), from
+ * both (state.h). New runs stand in the list of runs that they are in anyway (run_list.h), from
  * vm->first_new on; so a run that ends in its first turn is put into no queue and taken out of
  * none.
  *
@@ -11,7 +11,7 @@
 #ifndef MWL_READY_H
 #define MWL_READY_H
 
-#include "vm/machine/over.h"
+#include "vm/machine/run_list.h"
 
 #include <assert.h>
 
@@ -58,7 +58,7 @@ static inline void mwl__ready_remove(mwl_vm *vm, mwl__frame *f) {
 /* Queues a new run, which is in no list. */
 static inline void mwl__ready_new(mwl_vm *vm, mwl_run *run) {
     mwl__run_links *line = &vm->runs[MWL_RUNS_LINE];
-    mwl__over_add(run, line);
+    mwl__run_list_add(run, line);
     if (vm->first_new == line) vm->first_new = &run->links;
     run->root->queued = run->root->fresh = true;
 }
@@ -69,7 +69,7 @@ static inline void mwl__ready_skip(mwl_vm *vm, const mwl_run *run) {
     if (vm->round_new != &run->links) return;
     vm->round_new = NULL;
     if (vm->first_new == &run->links) return;
-    const mwl_run *before = mwl__over_run_at(run->links.prev);
+    const mwl_run *before = mwl__run_list_at(run->links.prev);
     if (before->root && before->root->fresh) vm->round_new = run->links.prev;
 }
 
@@ -98,7 +98,7 @@ static inline mwl__frame *mwl__ready_take(mwl_vm *vm) {
     if (vm->round_end) return mwl__ready_pop(vm);
     if (!vm->round_new) return NULL;
     if (vm->round_new == vm->first_new) vm->round_new = NULL;
-    mwl__frame *root = mwl__over_run_at(vm->first_new)->root;
+    mwl__frame *root = mwl__run_list_at(vm->first_new)->root;
     root->queued = root->fresh = false;
     return root;
 }
@@ -109,7 +109,7 @@ static inline mwl__frame *mwl__ready_take(mwl_vm *vm) {
 static inline void mwl__ready_taken(mwl_vm *vm, mwl_run *run) {
     if (vm->first_new != &run->links) return;
     vm->first_new = run->links.next;
-    mwl__over_move(run, &vm->runs[MWL_RUNS_OTHER]);
+    mwl__run_list_move(run, &vm->runs[MWL_RUNS_OTHER]);
 }
 
 #endif

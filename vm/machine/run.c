@@ -6,21 +6,21 @@
  */
 #include "vm/machine/run.h"
 
-#include "vm/base/grown.h"
+#include "vm/base/host_struct.h"
 #include "vm/base/random.h"
 #include "vm/base/usage.h"
 #include "vm/base/utf8.h"
 #include "vm/cel/ops.h"
 #include "vm/machine/account.h"
 #include "vm/machine/clock.h"
+#include "vm/machine/deferred.h"
 #include "vm/machine/durable.h"
 #include "vm/machine/frame.h"
-#include "vm/machine/grave.h"
-#include "vm/machine/given.h"
+#include "vm/machine/host_value.h"
 #include "vm/machine/invariant.h"
 #include "vm/machine/link.h"
-#include "vm/machine/over.h"
 #include "vm/machine/ready.h"
+#include "vm/machine/run_list.h"
 #include "vm/machine/timer.h"
 #include "vm/machine/token.h"
 #include "vm/machine/trace.h"
@@ -76,28 +76,28 @@ static bool is_there(const mwl_run *run) { return run->state != MWL_RUN_GONE; }
 #endif
 
 /* What the host starts a run with, as values of the data model. */
-typedef struct mwl__given_start {
+typedef struct mwl__host_value_start {
     mwl_value input, arguments;
-} mwl__given_start;
+} mwl__host_value_start;
 
-static void drop_given(mwl_vm *vm, const mwl__given_start *g) {
+static void drop_given(mwl_vm *vm, const mwl__host_value_start *g) {
     mwl__drop(&vm->heap, g->input);
     mwl__drop(&vm->heap, g->arguments);
 }
 
 /* Fills *out, given. */
 MWL__OUTLINE static mwl_status convert(mwl_vm *vm, const mwl_value *input,
-                                       const mwl_value *arguments, mwl__given_start *out,
+                                       const mwl_value *arguments, mwl__host_value_start *out,
                                        mwl_error *error) {
     out->arguments = out->input = mwl_absent();
-    mwl_status st =
-        mwl__given_data(&vm->heap, "the input", *input, &out->input, mwl__said(), MWL__SAID_MAX);
+    mwl_status st = mwl__host_value_data(&vm->heap, "the input", *input, &out->input,
+                                         mwl__error_text(), MWL__ERROR_TEXT_MAX);
     if (st == MWL_OK && !mwl_is_absent(*arguments))
-        st = mwl__given_data(&vm->heap, "the arguments", *arguments, &out->arguments, mwl__said(),
-                             MWL__SAID_MAX);
+        st = mwl__host_value_data(&vm->heap, "the arguments", *arguments, &out->arguments,
+                                  mwl__error_text(), MWL__ERROR_TEXT_MAX);
     if (st == MWL_OK) return st;
     drop_given(vm, out);
-    return set_error(error, st, st == MWL_E_NOT_JSON ? mwl__said() : mwl_status_text(st));
+    return set_error(error, st, st == MWL_E_NOT_JSON ? mwl__error_text() : mwl_status_text(st));
 }
 
 static void release(mwl_run *run);
@@ -109,7 +109,7 @@ MWL__OUTLINE static void seed_root(mwl_run *run, const mwl_value *input,
                                    const mwl_value *arguments) {
     mwl_vm *vm = run->link->vm;
     mwl__exec *x = &vm->exec;
-    mwl__over_add(run, &vm->runs[MWL_RUNS_OTHER]);
+    mwl__run_list_add(run, &vm->runs[MWL_RUNS_OTHER]);
     mwl__run_enter(run);
     const mwl_program *their_program = x->program;
     uint64_t their_budget = x->budget;
@@ -125,7 +125,7 @@ MWL__OUTLINE static void seed_root(mwl_run *run, const mwl_value *input,
     x->pc = their_pc;
     run->busy--;
     if (run->state == MWL_RUN_ABORTED && run->root) release(run);
-    mwl__over_take(run);
+    mwl__run_list_take(run);
 }
 
 /* Sets run->root, unless out of memory. */
@@ -157,7 +157,7 @@ static inline mwl_run *new_run(mwl__link *link, mwl_vm *vm) {
 
 mwl_run *mwl__run_new(mwl__link *link) {
     mwl_run *run = new_run(link, link->vm);
-    if (run) mwl__over_add(run, &link->vm->runs[MWL_RUNS_OTHER]);
+    if (run) mwl__run_list_add(run, &link->vm->runs[MWL_RUNS_OTHER]);
     return run;
 }
 
@@ -202,7 +202,7 @@ static inline bool give_own(mwl_run *run, mwl_vm *vm, const mwl_start *start, ui
 /* Frees a run, or NULL, that did not get a root frame. */
 MWL__OUTLINE static mwl_status not_started(mwl_run *run, mwl_vm *vm, mwl_error *error) {
     const bool ended = run && run->state == MWL_RUN_ABORTED;
-    if (run) mwl__over_add(run, &vm->runs[MWL_RUNS_OTHER]);
+    if (run) mwl__run_list_add(run, &vm->runs[MWL_RUNS_OTHER]);
     mwl_run_free(run);
     if (ended) return set_error(error, MWL_E_USAGE, "a listener ended the run as it started");
     return set_error(error, MWL_E_NOMEM, mwl_status_text(MWL_E_NOMEM));
@@ -213,10 +213,10 @@ MWL__INLINE mwl_status start_one(mwl__link *link, mwl_vm *vm, const mwl_start *s
                                  mwl_error *error) {
     static const mwl_value null = {MWL_KIND_NULL, 0, {0}};
     size_t used = vm->heap.used;
-    mwl__given_start given;
+    mwl__host_value_start given;
     const mwl_value *arguments = &start->arguments;
     if (mwl_is_absent(*input)) input = &null;
-    const bool converts = !mwl_is_absent(*arguments) || !mwl__given_plain(*input);
+    const bool converts = !mwl_is_absent(*arguments) || !mwl__host_value_plain(*input);
     if (converts) {
         mwl_status st = convert(vm, input, arguments, &given, error);
         if (st < 0) return st;
@@ -240,7 +240,7 @@ static const mwl__member start_members[] = {
     MWL__MEMBER(mwl_start, limits),    MWL__MEMBER(mwl_start, done),
     MWL__MEMBER(mwl_start, done_ctx),
 };
-static const mwl__grown start_struct = MWL__GROWN(mwl_start, start_members);
+static const mwl__host_struct start_struct = MWL__HOST_STRUCT(mwl_start, start_members);
 
 /* Reads what a host says about a start. If the host is of another version, *start becomes a copy in
  * *own. */
@@ -248,14 +248,14 @@ static inline mwl_status read_start(mwl_start *own, const mwl_start **start, siz
                                     mwl_error *error) {
     mwl_status st = MWL_OK;
     if (!*start || size != sizeof *own) {
-        st = mwl__grown_read(own, &start_struct, *start, size);
+        st = mwl__host_struct_read(own, &start_struct, *start, size);
         *start = own;
     }
     if (st == MWL_OK && (*start)->limits && mwl__run_limits_unknown((*start)->limits))
         st = MWL_E_VERSION;
     if (st == MWL_OK) return st;
     return set_error(error, st,
-                     mwl__grown_why(st, "mwl_start has a member that is not known here"));
+                     mwl__host_struct_why(st, "mwl_start has a member that is not known here"));
 }
 
 mwl_status mwl_run_start_sized(mwl_vm *vm, mwl_program *program, const mwl_start *start,
@@ -400,7 +400,7 @@ void mwl__run_done(mwl_run *run, mwl_vm *vm, mwl__result *take) {
     run->root = NULL;
     if (run->aside) drop_deadline(run);
     mwl__frame_free(root, vm);
-    mwl__over_ended(run, vm);
+    mwl__run_list_ended(run, vm);
 }
 
 /* ---- ending it from outside ------------------------------------------------------------------ */
@@ -557,7 +557,7 @@ void mwl_run_abort(mwl_run *run) {
     run->state = MWL_RUN_ABORTED;
     run->marked = true;
     if (run->root && run->root->fresh) mwl__ready_skip(run->link->vm, run);
-    mwl__over_ended(run, run->link->vm);
+    mwl__run_list_ended(run, run->link->vm);
     stop_turn(run);
     mwl__run_enter(run);
     mwl__run_leave(run);
@@ -623,8 +623,8 @@ void mwl_run_free(mwl_run *run) {
     if (run->noted) forget_sites(vm, run);
     if (run->state != MWL_RUN_DONE || run->root) end_for_good(run);
     size_t used = h->used;
-    if (vm->graves) mwl__grave_clear(vm, run);
-    mwl__over_remove(run, vm);
+    if (vm->deferred) mwl__deferred_clear(vm, run);
+    mwl__run_list_remove(run, vm);
     mwl__mail_forget(run, vm);
     if (run->aside) drop_aside(run);
     mwl__drop(h, run->id);

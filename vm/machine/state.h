@@ -14,22 +14,22 @@
  *   account    who pays for memory and fuel
  *   purse      memory of a run outside the heap
  *   run        a run's life: start, Result, cancel, abort, limits
- *   over       the lists of runs, and who is notified that one is over
+ *   run_list   the lists of runs, and who is notified that one is over
  *   frame      frames: creation, turns, park and wake, completion
  *   step       Step instructions
  *   entry      middleware entries and the instructions around their phases
- *   rise       a Result that reaches the entry around it; the inner scope that runs again
+ *   ascend     a Result that reaches the entry around it; the inner scope that runs again
  *   phase      the middleware contract: one callback at one phase
  *   unwind     interruption and the seam where forward execution resumes
  *   call       calls: fields, dispatch, arms
  *   execution  provider executions
  *   blocking   provider executions on their own stacks
- *   given      what a provider settles with: checked, or refused
+ *   host_value  what a host gives to a run: checked, or refused
  *   declared   the codes that a provider's failure catalog declares
  *   durable    calls that are held, runs that have changed
  *   token      Results that other threads post
  *   gather     fan-out
- *   grave      what a run has dropped and what is freed in steps
+ *   deferred   what a run has dropped and what is freed in steps
  *   arguments  checking of arguments
  *   raise      failures that the machine raises itself
  *   context    what expressions read of a frame
@@ -44,7 +44,7 @@
 #define MWL_STATE_H
 
 #include "mwl_provider.h"
-#include "vm/base/said.h"
+#include "vm/base/error_text.h"
 #include "vm/cel/exec_context.h"
 #include "vm/cel/functions.h"
 #include "vm/machine/timer.h"
@@ -279,8 +279,8 @@ typedef struct mwl__run_own {
     void *done_ctx;
 } mwl__run_own;
 
-/* The lists of runs (over.h). LINE has first those that are over, for mwl_vm_next_done, then the
- * new ones, from vm->first_new on. */
+/* The lists of runs (run_list.h). LINE has first those that are over, for mwl_vm_next_done, then
+ * the new ones, from vm->first_new on. */
 enum { MWL_RUNS_OTHER, MWL_RUNS_LINE, MWL_RUNS_TELL, MWL_RUNS_LISTS };
 /* A place in a list, or the list itself: a ring, in which adding and removing are the same
  * everywhere. */
@@ -450,8 +450,8 @@ struct mwl_vm {
     uint64_t id_seed, id_process; /* see mwl__vm_id_seed */
     void (*listen)(void *ctx, const mwl_trace_event *event);
     void *listen_ctx;
-    struct mwl__grave *graves; /* dead values of runs, freed in steps */
-    mwl_value empty;           /* {} */
+    struct mwl__deferred *deferred; /* dead values of runs, freed in steps */
+    mwl_value empty;                /* {} */
     mwl__failure_site failure_sites[MWL_FAILURE_SITES];
     uint32_t n_failure_sites; /* ever */
     mwl_value raised;         /* made by a site handler, taken by its *_FAULT instruction */
@@ -482,11 +482,11 @@ struct mwl_vm {
 
 /* This thread uses the VM now. */
 static inline void mwl__vm_here(mwl_vm *vm) {
-    atomic_store_explicit(&vm->thread, (uintptr_t)mwl__said(), memory_order_relaxed);
+    atomic_store_explicit(&vm->thread, (uintptr_t)mwl__error_text(), memory_order_relaxed);
 }
 /* Is this the thread that used it last? Any thread. */
 static inline bool mwl__vm_is_here(const mwl_vm *vm) {
-    return atomic_load_explicit(&vm->thread, memory_order_relaxed) == (uintptr_t)mwl__said();
+    return atomic_load_explicit(&vm->thread, memory_order_relaxed) == (uintptr_t)mwl__error_text();
 }
 
 /* ---- readers --------------------------------------------------------------------------------- */

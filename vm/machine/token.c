@@ -19,7 +19,7 @@
 #include "vm/machine/account.h"
 #include "vm/machine/blocking.h"
 #include "vm/machine/execution.h"
-#include "vm/machine/given.h"
+#include "vm/machine/host_value.h"
 #include "vm/machine/run.h"
 
 #include <pthread.h>
@@ -326,19 +326,19 @@ static mwl_value answer_of(mwl_heap *h, const mwl_token *t, bool *ok, bool *refu
     *refused = false;
     if (t->json && mwl_json_parse(h, t->json, t->json_len, &v, &error) < 0) {
         *ok = false;
-        if (!mwl__given_wrong(error.status)) return mwl_absent();
+        if (!mwl__host_value_wrong(error.status)) return mwl_absent();
         char text[160];
         snprintf(text, sizeof text, "the text that was posted is not JSON: %s, at byte %zu",
                  error.message, error.offset);
         *refused = true;
-        return mwl__given_refused(h, text);
+        return mwl__host_value_refused(h, text);
     }
     return t->ok ? v : mwl_failure(h, t->type, t->code, t->message, v, mwl_absent());
 }
 
 static void answer_blocking(mwl_call *c, bool ok, bool refused, mwl_value take) {
     mwl__result res = {.v = take, .ok = ok};
-    if (!refused) mwl__given_result(&c->vm->heap, NULL, ok, take, &res);
+    if (!refused) mwl__host_value_result(&c->vm->heap, NULL, ok, take, &res);
     mwl__blocking_answer(c, res.ok, res.v);
 }
 

@@ -19,6 +19,7 @@
  * spec: execution-model, the unwind and the conversion seam. */
 #include "vm/machine/unwind.h"
 
+#include "vm/machine/ascend.h"
 #include "vm/machine/call.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/entry.h"
@@ -26,7 +27,6 @@
 #include "vm/machine/frame.h"
 #include "vm/machine/gather.h"
 #include "vm/machine/phase.h"
-#include "vm/machine/rise.h"
 #include "vm/machine/run.h"
 #include "vm/machine/timer.h"
 #include "vm/machine/trace.h"
@@ -321,7 +321,7 @@ static mwl__entry *waiting(mwl__frame *f, mwl__entry *from, bool *frame) {
 
 static uint32_t run_always(mwl__frame *f, mwl__entry *e) {
     mwl__entry_set_emit(f, e, false, mwl_absent());
-    mwl__rise_accept(f, e);
+    mwl__ascend_accept(f, e);
     return mwl__tables(f)->entries[e->ix].always_pc;
 }
 

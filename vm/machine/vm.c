@@ -4,8 +4,8 @@
  * their frames; every frame that was ready gets one slice; then bounds that have elapsed fire. So a
  * completion of an instant is accepted before a bound of that instant fires. Under virtual time
  * bounds fire, and time moves, only when nothing is ready. */
-#include "vm/base/grown.h"
 #include "vm/base/hash.h"
+#include "vm/base/host_struct.h"
 #include "vm/base/process.h"
 
 #include "vm/base/usage.h"
@@ -14,15 +14,15 @@
 #include "vm/machine/account.h"
 #include "vm/machine/clock.h"
 #include "vm/machine/context.h"
+#include "vm/machine/deferred.h"
 #include "vm/machine/durable.h"
 #include "vm/machine/execution.h"
 #include "vm/machine/frame.h"
-#include "vm/machine/grave.h"
 #include "vm/machine/link.h"
-#include "vm/machine/over.h"
 #include "vm/machine/providers.h"
 #include "vm/machine/ready.h"
 #include "vm/machine/run.h"
+#include "vm/machine/run_list.h"
 #include "vm/machine/timer.h"
 #include "vm/machine/token.h"
 #include "vm/machine/trace.h"
@@ -77,11 +77,11 @@ static const mwl__member config_members[] = {
     MWL__MEMBER(mwl_config, hold),         MWL__MEMBER(mwl_config, zone),
     MWL__MEMBER(mwl_config, zone_ctx),
 };
-static const mwl__grown config_struct = MWL__GROWN(mwl_config, config_members);
+static const mwl__host_struct config_struct = MWL__HOST_STRUCT(mwl_config, config_members);
 
 mwl_status mwl_vm_new_sized(const mwl_config *config, size_t size, mwl_vm **out) {
     mwl_config c;
-    mwl_status st = mwl__grown_read(&c, &config_struct, config, size);
+    mwl_status st = mwl__host_struct_read(&c, &config_struct, config, size);
     if (st == MWL_OK && mwl__run_limits_unknown(&c.limits)) st = MWL_E_VERSION;
     if (st < 0 || !out) return st < 0 ? st : MWL_E_USAGE;
     fill_config(&c);
@@ -90,7 +90,7 @@ mwl_status mwl_vm_new_sized(const mwl_config *config, size_t size, mwl_vm **out)
     vm->config = c;
     vm->alive = MWL_VM_ALIVE;
     mwl__vm_here(vm);
-    mwl__over_open(vm);
+    mwl__run_list_open(vm);
     vm->now.wall_ns = c.virtual_start_ns ? c.virtual_start_ns : VIRTUAL_START_NS;
     mwl__clock_read(vm);
     vm->rng = c.seed ? c.seed : DEFAULT_SEED;
@@ -142,7 +142,7 @@ void mwl_vm_free(mwl_vm *vm) {
                "mwl_vm_free: from inside a callback of the VM, or while another thread pumps it");
     if (busy) return; /* its caller would continue with memory that is freed */
     vm->calling = true;
-    mwl__over_close(vm);
+    mwl__run_list_close(vm);
     while (vm->executions) mwl__execution_free(vm->executions);
     while (vm->held) mwl__execution_free(vm->held);
     while (vm->released) mwl__execution_free(vm->released);
@@ -200,13 +200,13 @@ MWL__OUTLINE static void fire(mwl_vm *vm, mwl__timer *t) {
         mwl_run *run = f->run;
         mwl__run_enter(run);
         mwl_run *was = mwl__run_open(run, vm);
-        mwl__grave_open(vm);
+        mwl__deferred_open(vm);
         mwl__frame_timer(f);
         mwl__run_close(run, vm, was);
-        mwl__grave_close(vm, run);
+        mwl__deferred_close(vm, run);
         mwl__run_leave(run);
     }
-    if (mwl__over_waits(vm)) mwl__over_tell(vm);
+    if (mwl__run_list_must_tell(vm)) mwl__run_list_tell(vm);
 }
 
 /* Fire what is due by `now`: waits only, or bounds too. True when something fired. A timer costs a
@@ -241,7 +241,7 @@ static void run_one(mwl_vm *vm, mwl__frame *f) {
     vm->fuel_left -= mwl__frame_run(f, vm);
     mwl__run_leave(run);
     mwl__ready_taken(vm, run);
-    if (mwl__over_waits(vm)) mwl__over_tell(vm);
+    if (mwl__run_list_must_tell(vm)) mwl__run_list_tell(vm);
 }
 
 /* Is the budget used up? A turn that has read the clock is not followed by another reading. */
@@ -276,8 +276,8 @@ static bool run_round(mwl_vm *vm, int64_t stop_ns) {
 MWL__INLINE void adopt_all(mwl_vm *vm) {
     if (mwl__mail_filled(vm)) mwl__mail_adopt(vm);
     if (vm->released) mwl__durable_start(vm);
-    if (mwl__over_waits(vm)) mwl__over_tell(vm);
-    if (vm->graves) (void)mwl__grave_step(vm);
+    if (mwl__run_list_must_tell(vm)) mwl__run_list_tell(vm);
+    if (vm->deferred) (void)mwl__deferred_step(vm);
 }
 
 /* The time, if the pump itself needs it. Else the clock is read when something else asks for it. */
@@ -303,7 +303,7 @@ static int64_t pump(mwl_vm *vm, int64_t budget_ns) {
         /* what is ready at a bound's very instant comes first; a busy run does not delay the bound
          */
         if (fire_due(vm, ready ? now - 1 : now, true) || ready) continue;
-        if (vm->graves) {
+        if (vm->deferred) {
             if (stop != MWL_NEVER && mwl__clock_mono(vm) >= stop) return 0;
             mwl__clock_stale(vm);
             continue;

@@ -1,7 +1,7 @@
 /* where.c: where a run is and what it waits for, for hosts that look in: overlays, tools, reloads.
  *
  * Owns: mwl_where. It reads the records and changes nothing. */
-#include "vm/base/grown.h"
+#include "vm/base/host_struct.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/run.h"
 #include "vm/machine/timer.h"
@@ -56,11 +56,11 @@ static const mwl__member where_members[] = {
     MWL__MEMBER(mwl_where, runs),     MWL__MEMBER(mwl_where, total),
     MWL__MEMBER(mwl_where, done),     MWL__MEMBER(mwl_where, active),
 };
-static const mwl__grown where_struct = MWL__GROWN(mwl_where, where_members);
+static const mwl__host_struct where_struct = MWL__HOST_STRUCT(mwl_where, where_members);
 
 bool mwl_run_where_sized(const mwl_run *run, mwl_where *out, size_t size) {
     mwl_where w;
-    if (!out || mwl__grown_cuts(&where_struct, size)) return false;
+    if (!out || mwl__host_struct_cuts(&where_struct, size)) return false;
     memset(&w, 0, sizeof w);
     memset(out, 0, size);
     const mwl__frame *f = root_of(run);

@@ -7,7 +7,7 @@
 #include "vm/program/program.h"
 
 #include "mwl_config.h"
-#include "vm/base/said.h"
+#include "vm/base/error_text.h"
 #include "vm/program/pack.h"
 #include "vm/program/swap.h"
 #include "vm/program/verify.h"
@@ -305,7 +305,8 @@ static mwl_program *new_program(mwl_alloc inner, size_t limit) {
 /* Out of memory: the limit's, or the host's. */
 static mwl_status no_memory(const mwl_program *p, mwl_error *why) {
     if (!p->full) return mwl__image_refuse(NULL, why, MWL_E_NOMEM, "out of memory", NULL);
-    why->message = mwl__say("loading the program needs more than %zu bytes of memory", p->limit);
+    why->message =
+        mwl__error_text_set("loading the program needs more than %zu bytes of memory", p->limit);
     return why->status = MWL_E_TOO_BIG;
 }
 

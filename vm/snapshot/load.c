@@ -4,7 +4,7 @@
  * memory limit (records.c, reader.c); what must hold between them (fit.c); and only then timers,
  * the queue, and callbacks (restart.c). On a refusal everything is freed and no callback was
  * called. Refuses to know: the members of records. */
-#include "vm/base/grown.h"
+#include "vm/base/host_struct.h"
 #include "vm/base/usage.h"
 #include "vm/machine/account.h"
 #include "vm/machine/clock.h"
@@ -182,7 +182,7 @@ static const mwl__member load_members[] = {
     MWL__MEMBER(mwl_load, program), MWL__MEMBER(mwl_load, lookup),    MWL__MEMBER(mwl_load, ctx),
     MWL__MEMBER(mwl_load, flags),   MWL__MEMBER(mwl_load, max_bytes), MWL__MEMBER(mwl_load, limits),
 };
-static const mwl__grown load_struct = MWL__GROWN(mwl_load, load_members);
+static const mwl__host_struct load_struct = MWL__HOST_STRUCT(mwl_load, load_members);
 
 mwl_status mwl_run_load_sized(mwl_vm *vm, const void *bytes, size_t size, const mwl_load *how,
                               size_t how_size, mwl_run **out, mwl_error *error) {
@@ -191,10 +191,10 @@ mwl_status mwl_run_load_sized(mwl_vm *vm, const void *bytes, size_t size, const 
         return refuse(error, MWL_E_USAGE, "vm, bytes, how and out are needed", 0);
     mwl__usage(vm->alive == MWL_VM_ALIVE, "mwl_run_load: the VM was freed");
     if (vm->pumping) return refuse(error, MWL_E_STATE, "a run cannot be loaded in a callback", 0);
-    mwl_status st = mwl__grown_read(&known, &load_struct, how, how_size);
+    mwl_status st = mwl__host_struct_read(&known, &load_struct, how, how_size);
     if (st < 0)
-        return refuse(error, st, mwl__grown_why(st, "mwl_load has a member that is not known here"),
-                      0);
+        return refuse(error, st,
+                      mwl__host_struct_why(st, "mwl_load has a member that is not known here"), 0);
     mwl__vm_here(vm);
     return mwl__run_load(vm, bytes, size, &known, false, out, error);
 }

@@ -10,7 +10,7 @@ set(MWL_EVEN_FILES vm/regex/regex.c # the search
     vm/snapshot/writer.c vm/snapshot/cbor.c vm/snapshot/resume.c vm/snapshot/header.c) # once for each effect of a durable run
 set(MWL_SMALL_FILES vm/base/suggest.c
     vm/machine/account.c vm/machine/arguments.c vm/machine/blocking.c vm/machine/context.c vm/machine/declared.c
-    vm/machine/durable.c vm/machine/given.c vm/machine/grave.c vm/machine/invariant.c
+    vm/machine/durable.c vm/machine/host_value.c vm/machine/deferred.c vm/machine/invariant.c
     vm/machine/link.c vm/machine/providers.c vm/machine/purse.c vm/machine/raise.c vm/machine/rest.c vm/machine/token.c vm/machine/trace.c
     vm/machine/where.c
     vm/value/shape.c vm/value/temporal.c vm/value/temporal_dur.c vm/value/value_lib.c vm/value/zone.c vm/value/zone_file.c

@@ -1,10 +1,10 @@
-/* grown.c: see grown.h. */
-#include "vm/base/grown.h"
+/* host_struct.c: see host_struct.h. */
+#include "vm/base/host_struct.h"
 
 #include <assert.h>
 #include <string.h>
 
-bool mwl__grown_cuts(const mwl__grown *g, size_t size) {
+bool mwl__host_struct_cuts(const mwl__host_struct *g, size_t size) {
     size_t end = 0;
     bool cuts = false;
     for (size_t i = 0; i < g->n; i++) {
@@ -16,11 +16,12 @@ bool mwl__grown_cuts(const mwl__grown *g, size_t size) {
     return cuts;
 }
 
-mwl_status mwl__grown_read(void *to, const mwl__grown *g, const void *from, size_t size) {
+mwl_status mwl__host_struct_read(void *to, const mwl__host_struct *g, const void *from,
+                                 size_t size) {
     const unsigned char *bytes = from;
     memset(to, 0, g->size);
     if (!from) return MWL_OK;
-    if (size != g->size && mwl__grown_cuts(g, size)) return MWL_E_USAGE;
+    if (size != g->size && mwl__host_struct_cuts(g, size)) return MWL_E_USAGE;
     for (size_t i = g->size; i < size; i++)
         if (bytes[i]) return MWL_E_VERSION;
     memcpy(to, from, size < g->size ? size : g->size);

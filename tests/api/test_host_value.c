@@ -1,4 +1,4 @@
-/* test_given.c: what a host gives to a run is checked as the result of an expression is. */
+/* test_host_value.c: what a host gives to a run is checked as the result of an expression is. */
 #include "utest.h"
 
 #include "run_flow.h"
