@@ -166,6 +166,41 @@ UTEST(ties, a_tie_is_the_same_after_loading) {
         }
 }
 
+/* Answers the call that the run waits for. */
+static void answer(mwl_run *run) {
+    mwl_wait w;
+    if (mwl_run_waits(run, 0, &w)) mwl_run_answer(run, w.number, true, mwl_null());
+    mwl_vm_pump(mwl_run_vm(run), MWL_NO_BUDGET);
+}
+
+#define GIVE_UP                                                                                    \
+    "{'flow':{'entrypoint':'a','steps':{'a':{'action':'Call','middleware':[" BOUND(                \
+        "PT2S") "],'call':{'provider':" HOST                                                       \
+                "},'catch':[{'match':{'codes':['*']},'next':'b'}],'next':'b'},'b':{'action':"      \
+                "'Call','call':{'provider':" HOST "},'next':'z'},'z':{'action':'Return'}}}}"
+
+/* A bound inside a cleanup has fired at the instant of the bound that waits for the cleanup. So the
+ * instant's bounds have come, and a cleanup that ends at this instant is too late, also if the run
+ * is saved before the cleanup ends. */
+UTEST(ties, a_tie_that_waits_for_a_cleanup_is_saved) {
+    mwl_program *p = load(STEP(BOUND("PT2S") "," CLEANUP(GIVE_UP), MOCK_FOR("PT0S")));
+    for (int saved = 0; saved < 2; saved++) {
+        clock_ns = 0;
+        mwl_vm *vm = new_vm(), *other = new_vm();
+        mwl_run *run = start(vm, p, "r");
+        pump_at(vm, 0);
+        pump_at(vm, 2 * S);
+        EXPECT_STREQ(result(run), "waits");
+        if (saved) run = through(run, other, p);
+        ASSERT_TRUE(run != NULL);
+        answer(run);
+        EXPECT_STREQ(result(run), "Exceeded: not finished within PT2S");
+        mwl_vm_free(vm);
+        mwl_vm_free(other);
+    }
+    mwl_program_release(p);
+}
+
 #define SLEEPS(a, b)                                                                               \
     FLOW("'a':{'action':'Sleep','for':'" a "','next':'b'},'b':{'action':'Sleep','for':'" b         \
          "','next':'c'},'c':{'action':'Call','call':{'provider':" SAY                              \
@@ -195,6 +230,30 @@ UTEST(ties, loaded_runs_go_on_in_the_order_of_arming) {
     mwl_program_release(late);
     mwl_program_release(soon);
     mwl_program_release(fresh);
+}
+
+/* A copy is a new run: it begins to wait when it is loaded, behind all that waits already. */
+UTEST(ties, a_copy_comes_behind_what_waits_already) {
+    mwl_program *early = load(SLEEPS("PT5S", "PT5S")), *later = load(SLEEPS("PT6S", "PT4S"));
+    const mwl_load how = {.program = early, .flags = MWL_LOAD_NEW_ID};
+    void *bytes = NULL;
+    size_t size = 0;
+    mwl_run *copy = NULL;
+    clock_ns = 0;
+    said[0] = '\0';
+    mwl_vm *vm = new_vm();
+    mwl_run *a = start(vm, early, "a"), *b = start(vm, later, "b");
+    ASSERT_TRUE(a && b);
+    for (int64_t t = 0; t <= 6; t++) pump_at(vm, t * S);
+    ASSERT_EQ(mwl_run_save(a, &bytes, &size, NULL), MWL_OK);
+    ASSERT_EQ(mwl_run_load(vm, bytes, size, &how, &copy, NULL), MWL_OK);
+    mwl_bytes_free(vm, bytes, size);
+    pump_at(vm, 10 * S);
+    EXPECT_EQ(strncmp(said, "ab", 2), 0);
+    EXPECT_STREQ(said + 2, mwl_run_id(copy));
+    mwl_vm_free(vm);
+    mwl_program_release(early);
+    mwl_program_release(later);
 }
 
 /* Without mwl_config.hold too, the version of a run is another one when the run has changed. */
