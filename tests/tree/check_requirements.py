@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that every test named in README.md's table of requirements exists, and that every row names one or says why
-not; and the same of api/README.md, the complaints of hosts' authors."""
+not; the same of api/README.md, the complaints of hosts' authors; and that each case has a number of its own."""
 import pathlib
 import re
 import sys
@@ -37,6 +37,9 @@ for number, line in enumerate((here / "api/README.md").read_text().splitlines(),
             broken.append(f"api/README.md:{number}: there is no test '{name}'")
     if not names:
         broken.append(f"api/README.md:{number}: no test for '{cells[0]}'")
+numbers = [f"{case.parent.name}/{case.name.split('-')[0]}" for case in here.glob("cases/*/[0-9]*")]
+for name in sorted({n for n in numbers if numbers.count(n) > 1}): # vm/DECISIONS.md names cases by their numbers
+    broken.append(f"cases/{name}: two cases have this number")
 for line in broken:
     print(line)
 print(f"{rows} requirements, {complaints} complaints, {len(broken)} broken")
