@@ -6,6 +6,7 @@
 #include "flow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
@@ -118,11 +119,32 @@ static void switches(struct bench *b, unsigned long n) {
     mwl__coro_free(co);
 }
 
+/* Each stack takes three mappings, and a process may have 65,530. */
+static void park_stacks(struct bench *b) {
+    enum { MANY = 10000 };
+    static mwl__coro *parked[MANY];
+    unsigned long n = b->options->check ? 100 : MANY;
+    bool stop = false;
+    memset(parked, 0, sizeof parked);
+    double resident = bench_resident();
+    for (unsigned long i = 0; i < n && !b->failed; i++) {
+        BENCH_CHECK(b, mwl__coro_new(b->state, yields_for_ever, &stop, &parked[i]) == MWL_OK);
+        if (parked[i]) mwl__coro_resume(parked[i]);
+    }
+    bench_report(b, NULL, "bytes", (bench_resident() - resident) / (double)n, n, NULL);
+    stop = true;
+    for (unsigned long i = 0; i < n && parked[i]; i++) {
+        mwl__coro_resume(parked[i]);
+        mwl__coro_free(parked[i]);
+    }
+}
+
 const struct bench_case bench_coro_cases[] = {
     {"coro", "create_join", open_returns, start_and_finish, close_run, 0, 0, NULL},
     {"coro", "switch", open_loop, answer, close_run, 2, 0, NULL},
     {"coro", "bytes_parked", open_once, NULL, close_run, 0, BENCH_ALONE, park_many},
     {"stack", "create_join", pool_setup, create_join, pool_teardown, 0, 0, NULL},
     {"stack", "switch", pool_setup, switches, pool_teardown, 2, 0, NULL},
+    {"stack", "bytes_parked", pool_setup, NULL, pool_teardown, 0, BENCH_ALONE, park_stacks},
     {0},
 };

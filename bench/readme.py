@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""readme.py [--write]: the table "How fast" of README.md, from bench/PEERS.md.
+"""readme.py [--write]: the figures of README.md: "How fast" from bench/PEERS.md, the weights of the parts from
+bench/SIZES.md.
 
---write writes it, with the machine and the date of PEERS.md. Without it, the table is checked: every figure is within a
-factor of two of the present PEERS.md, so that README.md never claims what is not so any more.
+--write writes them, with the machine and the date of PEERS.md. Without it they are checked: a time is within a factor of
+two of the present PEERS.md, a weight within a tenth of SIZES.md, so that README.md never claims what is not so any more.
 """
 import os
 import re
@@ -20,6 +21,20 @@ ROWS = {
     "wf/g_parked, resident bytes": "memory of a run that waits",
 }
 COLUMNS = ["mwlvm", "Lua 5.4", "effect", "aws-local-stepfunctions"]
+# What a time of "How fast" is not.
+NOTE = """In the fan-out mwlvm asks a provider that answers at once, and Lua makes a coroutine for each element. The time limit
+elapses in virtual time with mwlvm and Lua, and is a timer of a millisecond with the two engines."""
+# How a row of the parts begins, and the rows of SIZES.md that it is the sum of. The first one is a sentence.
+WEIGHTS = {
+    "It is a command and a C library of ": ["`libmwlvm.so`"],
+    "| the core library `libmwlvm`, without": ["the smallest `libmwlvm.so`: runs programs alone, `-Os`, needs libc alone"],
+    "| the core library `libmwlvm` |": ["`libmwlvm.so`"],
+    "| standard providers": ["stdlib/io"],
+    "| durable runs": ["stdlib/durable"],
+    "| the command": ["the command `mwlvm`"],
+    "| of it the server": ["tools/serve"],
+    "| of it the editors": ["tools/debug", "tools/lsp"],
+}
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "B": 1}
 
 
@@ -50,7 +65,7 @@ def made():
     lines = [f"| {where.split(',')[0]} | {' | '.join(COLUMNS)} |", "| --- |" + " ---: |" * len(COLUMNS)]
     for case, words in ROWS.items():
         lines.append(f"| {words} | {' | '.join(table[case][c] for c in COLUMNS)} |")
-    return BEGIN + "\n".join(lines) + f"\n\nMeasured {where}\n" + END
+    return BEGIN + "\n".join(lines) + f"\n\nMeasured {where} {NOTE}\n" + END
 
 
 def parts():
@@ -61,14 +76,35 @@ def parts():
     return before, rest.split(END, 1)[0], rest.split(END, 1)[1]
 
 
+def weights(text, write):
+    """(the text with the weights of SIZES.md, or unchanged; problems)"""
+    lines = open(os.path.join(ROOT, "bench/SIZES.md")).read().split("\n")
+    sizes = {row[0]: int(row[1].split()[0]) for row in map(cells, lines) if len(row) == 2 and row[1].endswith(" KiB")}
+    problems = []
+    for begin, rows in WEIGHTS.items():
+        found = re.search(r"%s[^\n]*?(\d+) KiB" % re.escape(begin).replace(r"\ ", r"\s"), text)
+        missing = [row for row in rows if row not in sizes]
+        if missing or not found:
+            problems.append(f"no row: {missing or begin}")
+            continue
+        weight = sum(sizes[row] for row in rows)
+        if write:
+            text = text[: found.start(1)] + str(weight) + text[found.end(1) :]
+        elif not 0.9 <= int(found.group(1)) / weight <= 1.1:
+            problems.append(f"README.md says {found.group(1)} KiB, bench/SIZES.md {weight}: {begin}")
+    return text, problems
+
+
 def main():
     before, present, after = parts()
     if "--write" in sys.argv:
-        open(README, "w").write(before + made() + after)
-        return 0
+        text, problems = weights(before + made() + after, True)
+        open(README, "w").write(text)
+        print("\n".join(problems), end="")
+        return 1 if problems else 0
     _, table = peers()
     rows = {row[0]: row[1:] for row in map(cells, (line for line in present.split("\n") if line.startswith("|")))}
-    problems = []
+    _, problems = weights(before + after, False)
     for case, words in ROWS.items():
         for column, figure in zip(COLUMNS, rows.get(words, [])):
             if not 0.5 <= number(figure) / number(table[case][column]) <= 2:

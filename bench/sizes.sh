@@ -50,11 +50,20 @@ cmake -S . -B "$small" -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=MinS
 [ "$("$work/small" "$work/hello.mwlb")" = "Hello, world!" ] || { echo "the host of the smallest library does not work"; exit 1; }
 
 folder() { # folder NAME: bytes of code and constants of its objects
-    size "$build/CMakeFiles/mwl_objects.dir/$1"/*.o | awk 'NR > 1 { sum += $1 } END { printf "%.0f KiB", sum / 1024 }'
+    case $1 in
+        stdlib/io) objects=mwlvm_io.dir ;; # with the documents of its providers
+        stdlib/durable) objects=mwlvm_durable.dir ;;
+        tools/*) objects=mwlvm.dir/$1 ;;
+        *) objects=mwl_objects.dir/$1 ;;
+    esac
+    case $objects in */*) depth='-maxdepth 1' ;; *) depth= ;; esac
+    # shellcheck disable=SC2086  # words of find
+    find "$build/CMakeFiles/$objects" $depth -name '*.o' -exec size {} + 2>/dev/null |
+        awk '$1 + 0 > 0 { sum += $1 } END { if (sum) printf "%.0f KiB", sum / 1024 }'
 }
 
 programs() { # what definitions of the conformance suite become, if it is there
-    suite=${MWL_SUITES:-../shared/suites}/mwl
+    suite=${MWL_SUITES:-}/mwl
     [ -d "$suite" ] || return 0
     python3 - "$work/prefix/bin/mwlvm" "$suite" <<'PYTHON'
 import glob, json, os, subprocess, sys, tempfile
@@ -101,16 +110,16 @@ PYTHON
     echo "| a host that loads and runs a program, with the smallest library inside | $(kib "$work/small") |"
     echo
     limit=$(sed -n 's/^limit_kib=//p' tests/install/library.sh)
-    echo "The tests \`library\`, \`library_release\` and \`library_lto\` allow $limit KiB for \`libmwlvm.so\` in each build;"
-    echo "\`tests/install/library.sh\` says why."
+    echo "The tests \`library\`, \`library_release\` and \`library_lto\` allow $limit KiB for \`libmwlvm.so\` in each build."
     programs
     echo
-    echo "Code and constants of each folder's objects, before linking:"
+    echo "Code and constants of each folder's objects, before linking; those of tools/ as they are in the command:"
     echo
     echo "| folder | size |"
     echo "| --- | ---: |"
-    for path in vm/*/ assembler/ assembler/*/ stdlib/; do
-        ls "$path"*.c >/dev/null 2>&1 && echo "| ${path%/} | $(folder "${path%/}") |"
+    for path in vm/*/ assembler/ assembler/*/ stdlib/ stdlib/io/ stdlib/durable/ tools/*/; do
+        weight=$(folder "${path%/}")
+        [ -z "$weight" ] || echo "| ${path%/} | $weight |"
     done
 } >"$work/SIZES.md"
 cp "$work/SIZES.md" bench/SIZES.md

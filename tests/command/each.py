@@ -481,9 +481,9 @@ def from_a_line():
 
 
 def recipe():
-    """The commands of tools/README.md that go on after a crash: "What is left of `done.ndjson`"."""
+    """The commands of tools/COMMAND.md that go on after a crash: "What is left of `done.ndjson`"."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    page = open(os.path.join(root, "tools/README.md")).read()
+    page = open(os.path.join(root, "tools/COMMAND.md")).read()
     return re.search(r"(?:^    .*\n)*^    mwlvm run .*--from.*\n", page, re.M).group().replace("\n    ", "\n")
 
 

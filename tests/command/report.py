@@ -19,7 +19,7 @@ import time
 from browser import Browser, DOWN, UP, LEFT, RIGHT, ENTER, ESCAPE
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
-SUITES = os.environ.get("MWL_SUITES", os.path.join(ROOT, "../shared/suites"))
+SUITES = os.environ.get("MWL_SUITES", "")
 MWLVM = os.path.abspath(sys.argv[1])
 PICTURES = sys.argv[2] if len(sys.argv) > 2 else None
 failures = []
@@ -420,11 +420,11 @@ def check_secrets(folder):
 
 
 def check_example(browser, folder):
-    """The line of tools/README.md."""
-    text = open(os.path.join(ROOT, "tools/README.md")).read()
+    """The line of tools/COMMAND.md."""
+    text = open(os.path.join(ROOT, "tools/COMMAND.md")).read()
     line = re.search(r"^    mwlvm (run .* --report )(\S+)$", text, re.M)
     if not line:
-        return fail("tools/README.md has no example of --report")
+        return fail("tools/COMMAND.md has no example of --report")
     page = os.path.join(folder, line.group(2))
     done = subprocess.run([MWLVM, *line.group(1).split(), page], cwd=ROOT, capture_output=True, text=True, input="")
     if done.returncode or done.stderr:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that every test named in README.md's table of requirements exists, and that every row names one or says why
-not; the same of api/README.md, the complaints of hosts' authors; and that each case has a number of its own."""
+not; the same of api/README.md, what hosts rely on; and that each case has its own number."""
 import pathlib
 import re
 import sys
@@ -24,13 +24,13 @@ for number, line in enumerate((here / "README.md").read_text().splitlines(), 1):
         there = (here / name).exists() if "/" in name or name.endswith(".sh") else name in tests
         if not there:
             broken.append(f"README.md:{number}: there is no test '{name}'")
-complaints = 0
+promises = 0
 entries = (here / "../tools/build/cmake/MwlTests.cmake").read_text()
 for number, line in enumerate((here / "api/README.md").read_text().splitlines(), 1):
     cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-    if not line.startswith("|") or cells[0] in ("complaint", "---"):
+    if not line.startswith("|") or cells[0] in ("a host relies on", "---"):
         continue
-    complaints += 1
+    promises += 1
     names = [name for name in re.findall(r"`([^`]+)`", cells[1]) if " " not in name]
     for name in names: # of a test, or of an entry of ctest; those of the options are made in a loop
         if name not in tests and f"NAME {name} " not in entries and not name.startswith("options_"):
@@ -42,5 +42,5 @@ for name in sorted({n for n in numbers if numbers.count(n) > 1}): # vm/DECISIONS
     broken.append(f"cases/{name}: two cases have this number")
 for line in broken:
     print(line)
-print(f"{rows} requirements, {complaints} complaints, {len(broken)} broken")
-sys.exit(1 if broken or rows < 90 or complaints < 25 else 0)
+print(f"{rows} requirements, {promises} promises, {len(broken)} broken")
+sys.exit(1 if broken or rows < 90 or promises < 25 else 0)

@@ -8,6 +8,8 @@ A page of LISTS names every source file of its folders: `NAME.c`, `NAME`, `NAME*
 for a word, `test_<subject>.c`; `folder/` in it stands for all files of a folder that is not in LISTS itself.
 Each code of a failure in the sources has its row in tools/words/failure_guide.c, for `mwlvm explain`.
 Each code of a diagnostic has a definition in tests/diag that gets it.
+vm/HOSTS.md has a row for each status and each public header, BUILDING.md one for each option of the build and each package
+that building the command asks for.
 """
 import fnmatch
 import functools
@@ -17,8 +19,8 @@ import subprocess
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-PAGES = ["vm/ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"]
-LINKED = ["README.md", "tools/README.md", "tools/LANGUAGE.md", "tools/TESTING.md", "tools/SERVE.md", "tools/examples/README.md"]
+PAGES = ["vm/ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "BUILDING.md", "vm/HOSTS.md", "vm/DECISIONS.md"]
+LINKED = ["README.md", "tools/README.md", "tools/COMMAND.md", "tools/LANGUAGE.md", "tools/TESTING.md", "tools/SERVE.md", "tools/examples/README.md"]
 # A page, and the folders whose files it lists.
 LISTS = {
     "vm/README.md": ["vm/base", "vm/native", "vm/value", "vm/regex", "vm/schema", "vm/program", "vm/cel", "vm/snapshot", "vm/explore"],
@@ -148,9 +150,22 @@ def check_codes(files, problems):
     problems.extend(f"{guide} explains {c}, which nothing makes" for c in sorted(explained - made))
 
 
+def check_rows(files, problems):
+    """What has a row on a page because it is in a source."""
+    headers = [os.path.basename(f) for f in files if re.fullmatch(r"(vm|assembler|stdlib(/\w+)?)/mwl\w*\.h", f)]
+    wanted = {
+        "vm/HOSTS.md": headers + ["MWL_" + name for name in re.findall(r"^    X\((\w+), -?\d+,", text_of("vm/mwl.h"), re.M)],
+        "BUILDING.md": re.findall(r"^(?:option|  set|set)\((MWL_\w+) \"", text_of("CMakeLists.txt"), re.M) +
+                       re.findall(r"want_library ([a-z]\S+)", text_of("tools/dev").split("install_missing\n")[0]),
+    }
+    for page, words in wanted.items():
+        problems.extend(f"{page} does not name {word}" for word in words if word not in text_of(page))
+
+
 def main():
     files = listed()
     problems = []
+    check_rows(files, problems)
     check_codes(files, problems)
     check_lists(files, problems)
     check_diagnostics(files, problems)

@@ -1,8 +1,8 @@
 /* test_rated.c: the mistakes of new users, with the whole text that they get.
  *
  * Each file of tests/diag/rated is one mistake; the file with .txt in place of .json is what the
- * command prints about it. tests/diag/RATING.md judges these texts. MWL_RATED_UPDATE=1 writes the
- * texts anew: then read the difference, and judge again.
+ * command prints about it. tests/diag/MISTAKES.md lists them. MWL_RATED_UPDATE=1 writes the
+ * texts anew: then read the difference.
  *
  * Where a diagnostic has a repair, the repair is made, and the diagnostic must be gone. */
 #include "utest.h"

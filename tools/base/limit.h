@@ -7,7 +7,7 @@
 #include "mwl.h"
 #include "tools/base/options.h"
 
-/* The defaults. Fuel ends a Flow that never waits after about a minute; tools/README.md says how
+/* The defaults. Fuel ends a Flow that never waits after about a minute; tools/COMMAND.md says how
  * that was measured. */
 #define LIMITS_FUEL UINT64_C(5000000000)
 #define LIMITS_FUEL_WORD "5G"

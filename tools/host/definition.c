@@ -153,7 +153,7 @@ int definition_expect(const char *path, const char *text, size_t len) {
 }
 
 int definition_pay(struct definition *d, const char *path, size_t len) {
-    enum { PER_BYTE = 16 }; /* measured: tools/README.md */
+    enum { PER_BYTE = 16 }; /* measured: tools/COMMAND.md */
     uint64_t fuel = d->limits.fuel, cost = (uint64_t)len * PER_BYTE;
     if (d->runs && fuel < LIMITS_FUEL) fuel = LIMITS_FUEL;
     if (cost <= fuel - d->paid) {
