@@ -17,7 +17,7 @@ import tempfile
 MWLVM = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGES = ["tools/examples/patterns/README.md", "tools/EDITOR.md", "stdlib/durable/README.md"]
-SEEDS = os.path.join(os.environ.get("MWL_SUITES", os.path.join(ROOT, "../shared/suites")), "../seeds")
+PRINTED = os.path.join(os.environ.get("MWL_SUITES", ""), "mwl/pages") # the blocks of the specification's pages
 failures = []
 n_run = 0
 
@@ -78,29 +78,29 @@ def help_text(name):
         run(f"mwlvm {name} --help", command, wanted)
 
 
-def as_printed(example, step, title):
+def as_printed(example, step, name):
     """The Step of an example is the one that the specification's page prints, if that page is there."""
     with open(os.path.join(ROOT, "tools/examples/patterns", example)) as f:
         ours = json.load(f)["steps"][step]
-    for path in sorted(glob.glob(os.path.join(SEEDS, "*.txt"))):
+    for path in sorted(glob.glob(os.path.join(PRINTED, f"*{name}.*.json"))):
         with open(path, encoding="utf-8") as f:
             text = f.read()
         at = text.find(f'"{step}": {{')
-        if title not in text or at < 0:
+        if at < 0:
             continue
         printed, _ = json.JSONDecoder().raw_decode(text[at + len(step) + 4:])
         if printed != ours:
             failures.append(f"{example}: the Step {step} is not as {os.path.basename(path)} prints it")
         return
-    if os.path.isdir(SEEDS):
-        failures.append(f"{SEEDS} has no page '{title}' with the Step {step}")
+    if os.path.isdir(PRINTED):
+        failures.append(f"{PRINTED} has no page '{name}' with the Step {step}")
 
 
 for name in PAGES:
     page(name)
 if "--store" not in sys.argv:
-    as_printed("retry.json", "charge-payment", "Retry composition")
-    as_printed("polling.json", "poll-job", "Polling with timeout")
+    as_printed("retry.json", "charge-payment", "retry-composition")
+    as_printed("polling.json", "poll-job", "polling")
 listing = subprocess.run([MWLVM, "--help"], capture_output=True, text=True).stdout
 for name in re.findall(r"^  ([a-z]+) ", listing, re.M):
     help_text(name)

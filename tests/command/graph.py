@@ -18,7 +18,7 @@ import tempfile
 import graph_check
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
-SUITES = os.environ.get("MWL_SUITES", os.path.join(ROOT, "../shared/suites"))
+SUITES = os.environ.get("MWL_SUITES", "")
 MWLVM = os.path.abspath(sys.argv[1])
 failures = []
 SECONDS = float(os.environ.get("MWL_GRAPH_SECONDS", "4"))  # sanitizers need more

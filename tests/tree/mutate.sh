@@ -6,12 +6,12 @@
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=${MUTATE_DIR:-$(mktemp -d)}
-suites=${MWL_SUITES:-$root/../shared/suites}
+suites=${MWL_SUITES:-}
 [ -n "${MUTATE_DIR:-}" ] || trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir/tree"
 
 # Only what differs is copied, with a new time, so that a kept copy builds again what must be.
-parts="CMakeLists.txt CMakePresets.json README.md CHANGELOG.md CONTRIBUTING.md LICENSE SECURITY.md THIRD-PARTY.md
+parts="CMakeLists.txt CMakePresets.json README.md BUILDING.md CHANGELOG.md CONTRIBUTING.md LICENSE SECURITY.md THIRD-PARTY.md
     vm assembler stdlib tools bench tests"
 (cd "$dir/tree" && find . -type f) | while read -r file; do [ -f "$root/$file" ] || rm "$dir/tree/$file"; done
 # shellcheck disable=SC2086
@@ -22,7 +22,7 @@ parts="CMakeLists.txt CMakePresets.json README.md CHANGELOG.md CONTRIBUTING.md L
 done
 [ -f "$dir/build/build.ninja" ] ||
     cmake -S "$dir/tree" -B "$dir/build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS="-O1 -DMWL_CHECKED=1" \
-        -DCMAKE_C_FLAGS_RELWITHDEBINFO= ${MWL_CMAKE:-} >"$dir/configure.log" 2>&1 ||
+        -DCMAKE_C_FLAGS_RELWITHDEBINFO= -DMWL_SUITES="$suites" ${MWL_CMAKE:-} >"$dir/configure.log" 2>&1 ||
     { cat "$dir/configure.log"; exit 1; }
 
 build() { # build TARGET...
@@ -58,7 +58,7 @@ noticed() { # noticed TEST...
 
 # The same for entries of ctest, which are given as a pattern.
 noticed_by() { # noticed_by PATTERN
-    (cd "$dir/build" && MWL_SUITES="$suites" ctest -R "$1" -j "${JOBS:-2}" --timeout 60 --stop-on-failure) \
+    (cd "$dir/build" && ctest -R "$1" -j "${JOBS:-2}" --timeout 60 --stop-on-failure) \
         >"$dir/ctest.log" 2>&1 && return 0
     first=$(sed -n 's/.*Test *#[0-9]*: \([a-z_0-9]*\) .*\*\*\*.*/\1/p' "$dir/ctest.log" | head -n 1)
     echo "${first:-ctest fails}"

@@ -227,7 +227,7 @@ cross_units() {
 
 # Every suite; and the programs that this machine has made.
 cross_suites() {
-    suites=${MWL_SUITES:-../shared/suites}
+    suites=$MWL_SUITES
     if [ -d "$suites" ]; then
         suite json "$suites/json-parsing"
         suite json "$suites/json-parsing" --reader=definition
@@ -260,7 +260,7 @@ cross_command() {
     command=$PWD/build/cross/$target/mwlvm
     printf '#!/bin/sh\nexec %s %s/mwlvm%s "$@"\n' "$runner" "$PWD/$tested" "$suffix" >"$command"
     chmod +x "$command"
-    conformance=${MWL_SUITES:-../shared/suites}/mwl/conformance
+    conformance=$MWL_SUITES/mwl/conformance
     [ -d "$conformance" ] || conformance=
     # shellcheck disable=SC2086
     "$command" test --dots tests/cases tests/regression $conformance >"$tested/command.log" 2>&1 || cat "$tested/command.log"
@@ -292,7 +292,7 @@ cross_images() {
     say "building the suite runner of this machine"
     cmake --build build -j "$(jobs)" --target mwl-suite >build/build.log 2>&1 || fail "building failed; see build/build.log"
     rm -rf build/cross/images build/cross/saves
-    for folder in tests/cases tests/regression "${MWL_SUITES:-../shared/suites}/mwl/conformance"; do
+    for folder in tests/cases tests/regression "$MWL_SUITES/mwl/conformance"; do
         [ -d "$folder" ] || continue
         images=build/cross/images/$(basename "$folder") saves=build/cross/saves/$(basename "$folder")
         mkdir -p "$images" "$saves"

@@ -27,7 +27,7 @@ asan_target() {
         fail "building $1 failed; build/asan-target.log"
 }
 
-soak_conformance=${MWL_SUITES:-../shared/suites}/mwl/conformance
+soak_conformance=$MWL_SUITES/mwl/conformance
 
 soak_tests() {
     run_tests build || true

@@ -6,6 +6,18 @@ set(MWL_CLOCK_TESTS command debug_commands debug_dap durable_commands durable_fl
   io_cache io_examples io_exec io_file io_full io_http io_middleware io_prompt io_run io_sqlite io_thousand lsp_speed npm_dap
   npm_lsp report serve_page start terminal test_flood test_fuel_cost test_host test_late test_timely)
 
+# Test data of other projects, where it is.
+foreach(part conformance pages)
+  set(MWL_SUITE_${part} "")
+  if(MWL_SUITES AND EXISTS ${MWL_SUITES}/mwl/${part})
+    set(MWL_SUITE_${part} ${MWL_SUITES}/mwl/${part})
+  endif()
+endforeach()
+set(MWL_SUITE_mwl "")
+if(MWL_SUITES AND EXISTS ${MWL_SUITES}/mwl)
+  set(MWL_SUITE_mwl ${MWL_SUITES}/mwl)
+endif()
+
 # mwl_test_setup(TEST): what every ctest entry has.
 function(mwl_test_setup test)
   if(test IN_LIST MWL_CLOCK_TESTS)
@@ -17,6 +29,9 @@ function(mwl_test_setup test)
   endif()
   set_tests_properties(${test} PROPERTIES TIMEOUT ${seconds} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     ENVIRONMENT "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0;UBSAN_OPTIONS=print_stacktrace=1")
+  if(MWL_SUITES)
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "MWL_SUITES=${MWL_SUITES}")
+  endif()
 endfunction()
 
 # sheredom's header compares an enumerator (int) with its enum (unsigned) where the user wrote it.
@@ -254,9 +269,9 @@ foreach(cases cases regression)
   add_test(NAME resave_${cases} COMMAND mwl-suite --resave mwl ${PROJECT_SOURCE_DIR}/tests/${cases})
   mwl_test_setup(resave_${cases})
 endforeach()
-if(EXISTS ${PROJECT_SOURCE_DIR}/../shared/suites/mwl/conformance)
+if(MWL_SUITE_conformance)
   add_test(NAME resave_conformance COMMAND mwl-suite --resave mwl
-           ${PROJECT_SOURCE_DIR}/../shared/suites/mwl/conformance)
+           ${MWL_SUITE_conformance})
   mwl_test_setup(resave_conformance)
 endif()
 # The cases with programs of the other byte order.
@@ -314,11 +329,11 @@ if(Python3_FOUND AND NOT MWL_SANITIZE) # a sanitizer has memory of its own
 endif()
 if(Python3_FOUND) # `mwlvm test`
   add_test(NAME test_cases COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/test_cases.py
-           $<TARGET_FILE:mwlvm> tests/cases tests/regression ../shared/suites/mwl/conformance)
+           $<TARGET_FILE:mwlvm> tests/cases tests/regression ${MWL_SUITE_conformance})
   mwl_test_setup(test_cases)
-  if(EXISTS ${PROJECT_SOURCE_DIR}/../shared/suites/mwl/pages)
+  if(MWL_SUITE_pages)
     add_test(NAME spec_pages COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/command/spec_pages.py
-             $<TARGET_FILE:mwlvm> ${PROJECT_SOURCE_DIR}/../shared/suites/mwl/pages)
+             $<TARGET_FILE:mwlvm> ${MWL_SUITE_pages})
     mwl_test_setup(spec_pages)
   endif()
   add_test(NAME explore_mistakes COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/mistakes.py
@@ -336,10 +351,10 @@ if(Python3_FOUND) # `mwlvm test`
 endif()
 if(Python3_FOUND) # authoring
   add_test(NAME fmt COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/command/fmt.py $<TARGET_FILE:mwlvm>
-           tests tools stdlib ../shared/suites/mwl)
+           tests tools stdlib ${MWL_SUITE_mwl})
   mwl_test_setup(fmt)
   add_test(NAME schema COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/command/schema.py $<TARGET_FILE:mwlvm>
-           tests tools ../shared/suites/mwl)
+           tests tools ${MWL_SUITE_mwl})
   mwl_test_setup(schema)
   set_tests_properties(schema PROPERTIES SKIP_RETURN_CODE 77)
   add_test(NAME completion COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/command/completion.py $<TARGET_FILE:mwlvm>)
@@ -405,11 +420,15 @@ endif()
 if(Python3_FOUND)
   set(MWL_DEBUG_commands commands.py)
   set(MWL_DEBUG_cases cases.py tests/cases tests/regression)
-  set(MWL_DEBUG_conformance cases.py --all ../shared/suites/mwl/conformance)
   set(MWL_DEBUG_dap dap.py)
   file(GLOB MWL_DEBUG_logs CONFIGURE_DEPENDS tests/debug/logs/*.log)
   list(PREPEND MWL_DEBUG_logs ../lsp/replay.py)
-  foreach(check commands cases conformance dap logs)
+  set(MWL_DEBUG_CHECKS commands cases dap logs)
+  if(MWL_SUITE_conformance)
+    set(MWL_DEBUG_conformance cases.py --all ${MWL_SUITE_conformance})
+    list(APPEND MWL_DEBUG_CHECKS conformance)
+  endif()
+  foreach(check ${MWL_DEBUG_CHECKS})
     list(POP_FRONT MWL_DEBUG_${check} script)
     add_test(NAME debug_${check} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/debug/${script}
              $<TARGET_FILE:mwlvm> ${MWL_DEBUG_${check}})
