@@ -130,7 +130,7 @@ MWL__RARE static void bad_pattern(mwl_phase *phase, mwl_value pattern) {
     const char *text = mwl_as_text(pattern, NULL);
     char message[160];
     snprintf(message, sizeof message,
-             "'%.60s' is not a code pattern: a code, a prefix with '.*' behind it, or '*'",
+             "'%.60s' is not a code pattern: a code, a prefix with '.*' after it, or '*'",
              text ? text : "");
     mwl_value details = mwl_object(h, 2);
     details =

@@ -729,8 +729,8 @@ MWL_API mwl_status mwl_run_why(const mwl_run *run);
 MWL_API size_t mwl_run_memory_limit(const mwl_run *run);
 /* Ends a run as its memory limit does, for a host that makes something of it outside the VM, its
  * Result as text for example, and finds that this is larger than mwl_run_memory_limit(). A run that
- * is done gets the Result of the limit in place of its own. Its cleanup, if it was not done, runs
- * in the next pumps. No effect on a run that was aborted. NULL is ignored. */
+ * is done gets the Result of the limit instead. Its cleanup, if it was not done,
+ * runs in the next pumps. No effect on a run that was aborted. NULL is ignored. */
 MWL_API void mwl_run_exceed(mwl_run *run);
 /* Asks a run to stop. Its cleanup runs in the next pumps, and its Result is a cancellation. reason
  * is copied into the Result; it may be NULL. A second call, and a call for a run that has ended,
@@ -990,7 +990,7 @@ MWL_API void mwl_run_each_wait(const mwl_run *run, bool (*see)(void *ctx, const 
  *                    its call, or for the dispatches of its
  *                    Gather
  *
- * A scope that is interrupted has no exit of its own: Steps, entries and calls inside it have ended
+ * A scope that is interrupted has no exit: Steps, entries and calls inside it have ended
  * when something around them continues (a PHASE, ENTRY_EXITED, STEP_EXITED or FRAME_EXITED). */
 #define MWL_TRACE_EVENTS(X)                                                                        \
     X(RUN_STARTED)                                                                                 \

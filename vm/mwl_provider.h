@@ -624,7 +624,7 @@ MWL_API mwl_value mwl_failure(mwl_heap *heap, const char *type, const char *code
 /* Returns whether a failure matcher (an object with codes, types, retryable) selects a failure. */
 MWL_API bool mwl_failure_matches(mwl_value matcher, mwl_value failure);
 /* Returns the first of the matcher's `codes` that is not a pattern (a code, a prefix of whole
- * segments with `.*` behind it, or `*`), lent; absent if all are. The assembler refuses one that is
+ * segments with `.*` after it, or `*`), lent; absent if all are. The assembler refuses one that is
  * written. A middleware whose matcher was computed fails with System.ParameterValidationFailed. */
 MWL_API mwl_value mwl_matcher_wrong(mwl_value matcher);
 /* The same for the rising failure, and charges fuel for what it looks at; `matcher` may be what

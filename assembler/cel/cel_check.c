@@ -250,8 +250,8 @@ static hint as_member(checker *c, const mwl__cel_node *n, const char *name) {
     return h;
 }
 
-/* What an unknown function may be meant to be. *macro: a macro, which declares its first argument.
- */
+/* Returns what an unknown function may be meant to be. *macro: it is a macro, which declares its
+ * first argument. */
 static hint meant_function(checker *c, const mwl__cel_node *n, const char *name, size_t len,
                            uint32_t begin, uint32_t end, bool *macro) {
     bool member = n->kind == MWL__CEL_MEMBER;

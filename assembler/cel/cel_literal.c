@@ -148,8 +148,8 @@ static mwl_status text(mwl__arena *arena, const char *s, const mwl__cel_token *t
                             end);
             if (!mwl__utf8_is_scalar(e.value))
                 return fail(fault, MWL_E_SYNTAX,
-                            "an escape must name a Unicode character, and surrogates are none", i,
-                            end);
+                            "an escape must name a Unicode character, and a surrogate is not one",
+                            i, end);
             if (b.bytes)
                 out[n++] = (char)e.value;
             else

@@ -17,8 +17,8 @@ static mwl__cel_node *expand_has(mwl__cel_parser *p, mwl__cel_node *call) {
     return n;
 }
 
-/* What all member macros have in common: the target, n_vars names, and the other arguments as
- * kids. */
+/* Makes the part that all member macros have in common: the target, n_vars names, and the other
+ * arguments as kids. */
 static mwl__cel_node *scope(mwl__cel_parser *p, mwl__cel_node *call, mwl__cel_kind kind,
                             size_t n_vars) {
     mwl__cel_node *const *vars = call->kids + 1;

@@ -31,7 +31,7 @@ void mwl__cel_complain(mwl__cel_parser *p, uint32_t begin, uint32_t end, const c
 /* Reports the current token if it is a habit from another language: `and`, `===`, `??`. Returns
  * false if it is not a known one. */
 bool mwl__cel_foreign(mwl__cel_parser *p);
-/* What to write for a word of this kind of another language, or NULL. */
+/* Returns what to write for a word of this kind of another language, or NULL. */
 const char *mwl__cel_reserved_help(mwl__cel_parser *p, const char *word, size_t len);
 /* Makes a leaf without children. Returns NULL if out of memory. */
 mwl__cel_node *mwl__cel_leaf(mwl__cel_parser *p, mwl__cel_kind kind, uint32_t begin, uint32_t end);

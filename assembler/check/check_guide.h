@@ -323,7 +323,7 @@ static const char *const mwl__guide_texts[MWL__DIAG_COUNT] = {
 
 static const mwl__guide mwl__guide_all = {mwl__guide_texts, mwl__guide_words};
 
-/* What `mwlvm explain` prints. */
+/* Writes what `mwlvm explain` prints. */
 static inline void mwl__diag_explain(const mwl__diag_info *row, mwl__buf *out) {
     size_t n;
     mwl__buf_printf(out, "MWL%04d %s (%s)\n%s\n\n%s\n", (int)row->code, row->name,

@@ -119,8 +119,7 @@ bool mwl__check_pattern(mwl__checker *c, const mwl__node *p) {
     if (mwl__is_code_pattern(p->as.text, p->count)) return true;
     mwl__diag *d = mwl__node_report(c->tree, p, MWL_DIAG_INVALID_CODE_PATTERN,
                                     "'%.*s' is not a code pattern", MWL__NODE_TEXT(p));
-    mwl__diag_note(d,
-                   "a pattern is a code, a prefix of whole segments with '.*' behind it, or '*'");
+    mwl__diag_note(d, "a pattern is a code, a prefix of whole segments with '.*' after it, or '*'");
     if (d) suggest_pattern(d, p);
     return false;
 }

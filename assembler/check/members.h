@@ -63,7 +63,7 @@
     X("next", MWL__FORM_STRING, MWL__MEMBER_REQ, STEP_NAME, "The Step that follows.")
 #define MWL__MEMBERS_FAILURE(X)                                                                    \
     X("type", MWL__FORM_ANY, MWL__MEMBER_EXPR, FAILURE_TYPE,                                       \
-      "error (the default), timeout, cancellation, skipped, or a type of your own, which begins "  \
+      "error (the default), timeout, cancellation, skipped, or your own type, which begins "       \
       "with a capital.")                                                                           \
     X("code", MWL__FORM_ANY, MWL__MEMBER_EXPR, FAILURE_TEXT,                                       \
       "What failed, in words with dots between them: Order.NotPaid. Matchers compare it.")         \

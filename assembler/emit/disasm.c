@@ -196,7 +196,7 @@ static bool same_where(mwl__where a, mwl__where b) {
     return a.line == b.line && a.column == b.column && a.offset == b.offset && a.len == b.len;
 }
 
-/* What the operands mean, then the source. The comment begins in the same column, unless the
+/* Writes what the operands mean, then the source. The comment begins in the same column, unless the
  * instruction is too long for that. */
 static void put_comment(listing *l, uint32_t pc, size_t line_start) {
     mwl__ins ins = l->p->code[pc];

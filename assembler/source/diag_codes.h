@@ -87,7 +87,7 @@ MWL_X(113, MISPLACED_SCHEMA_KEY, "misplaced-schema-key", ERROR, "$schema is not 
       "document and follow its version; remove the member there.")
 
 MWL_X(114, ASSEMBLY_LIMIT, "assembly-limit", ERROR, "The definition needs too much to assemble",
-      "Assembling has limits of its own, so that a definition from somebody else cannot take\n"
+      "Assembling has its own limits, so that a definition from somebody else cannot take\n"
       "any time and memory it likes: a number of units of work and a number of bytes. A host\n"
       "sets them in mwl_asm_options, the defaults are in mwl_config.h. The place is where the\n"
       "limit was reached, which need not be where most was used.")
@@ -99,7 +99,7 @@ MWL_X(201, UNKNOWN_MEMBER, "unknown-member", ERROR, "An object has a member it c
       "often a typing mistake whose effect would be silent: the field that was meant would\n"
       "keep its default.\n\n"
       "    { \"action\": \"Pass\", \"ouput\": 1, \"next\": \"b\" }      `output` is meant\n\n"
-      "Documentation has a place of its own, the `comment` member.")
+      "Documentation has its own place, the `comment` member.")
 
 MWL_X(202, MISSING_MEMBER, "missing-member", ERROR, "A required member is missing",
       "A Flow needs `entrypoint` and `steps`; a Step `action`; a Call Step `call`; a Match\n"
@@ -629,7 +629,7 @@ MWL_X(813, TEMPLATE_LITERAL, "template-literal", WARNING, "A literal looks like 
 
 MWL_X(814, LOWERCASE_TYPE, "lowercase-type", WARNING, "A failure type in lower case of one's own",
       "The types in lower case (error, cancellation, timeout, skipped) are the language's,\n"
-      "and later versions may add to them. Types of your own are written in PascalCase.\n\n"
+      "and later versions may add to them. Your own types are written in PascalCase.\n\n"
       "    \"type\": \"rejected\"       \"Rejected\"")
 
 MWL_X(815, CATCH_EVALUATION_ERROR, "catch-evaluation-error", WARNING,

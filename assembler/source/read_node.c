@@ -38,7 +38,7 @@ mwl_value mwl__node_value(mwl_heap *heap, const mwl__node *root) {
             v = scalar_value(heap, n);
             continue;
         }
-        while (n != root) { /* v is complete: into its parent, then to its sibling or further up */
+        while (n != root) { /* v is complete: add it to its parent, then to its sibling or up */
             open[depth - 1] = add_child(heap, open[depth - 1], n, v);
             if (n->next && !mwl_is_absent(open[depth - 1])) break;
             v = open[--depth];

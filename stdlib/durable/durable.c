@@ -292,7 +292,7 @@ static void drop_later(mwl_durable *d) {
     d->n_later = 0;
 }
 
-/* What is claimed and not loaded would start its calls. Closing the store frees it. */
+/* Claimed runs that are not loaded would start their calls. Closing the store frees them. */
 void mwl_durable_drain(mwl_durable *d) {
     d->draining = true;
     drop_later(d);

@@ -192,7 +192,7 @@ static mwl_status json_within(mwl_durable *d, mwl_value v, uint64_t most, char *
     return status;
 }
 
-/* What a worker outside has to know. */
+/* Makes the text of a call for a worker outside. */
 static mwl_status call_of(mwl_durable *d, const mwl_wait *wait, uint64_t most, char **text,
                           size_t *len) {
     mwl_heap *heap = mwl_vm_heap(d->vm);
@@ -275,7 +275,7 @@ static bool copy_taken(const mwl__driver_run *r, mwl__driver_change *c) {
     return true;
 }
 
-/* What was delivered and what happened since the last change. */
+/* Puts the deliveries and the events since the last change into the change. */
 static void put_lists(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c) {
     char text[60];
     if (r->lost_events) {
@@ -367,7 +367,8 @@ bool mwl__driver_stuck(mwl_durable *d, mwl__driver_run *r, const char *why) {
     return put_end(d, r, MWL_STORE_STUCK, strdup(why), strlen(why));
 }
 
-/* What is queued of it may contain the same. The messages that it has taken stay in the store. */
+/* Sets aside a run that the store refused. Its queued change, which may contain the same, is
+ * emptied. The messages that it has taken stay in the store. */
 bool mwl__driver_refused(mwl_durable *d, mwl__driver_run *r, const char *why) {
     char text[REASON];
     mwl__driver_change *c = r->queued;

@@ -82,7 +82,7 @@ static bool on_message(void *ctx, const mwl_store_message *message) {
     return true;
 }
 
-/* What was claimed before an error is claimed: this worker has it. */
+/* Runs that were claimed before an error stay claimed by this worker. */
 static mwl_status poll_store(mwl_durable_work *w, mwl_store *store) {
     const mwl_store_polled sink = {w, on_run, on_message};
     mwl_status status = store->ops->poll(store, &w->ask, &sink, &w->next_wall_ns);

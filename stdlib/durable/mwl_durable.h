@@ -6,7 +6,7 @@
  * long from memory.
  *
  * The VM needs mwl_config.hold. The driver reads the VM's queue mwl_vm_next_done() and, with
- * `events`, takes mwl_vm_trace(). It has no thread and no clock of its own: a host does, on the
+ * `events`, takes mwl_vm_trace(). It has neither a thread nor a clock: a host does, on the
  * VM's thread,
  *
  *     pump; mwl_durable_collect(); work = mwl_durable_take()
@@ -111,7 +111,8 @@ MWL_API mwl_durable_counts mwl_durable_count(const mwl_durable *d);
 /* Returns how many calls of runs in memory wait for the store before they start. It looks at every
  * run. */
 MWL_API size_t mwl_durable_held(const mwl_durable *d);
-/* Returns when the next run of the store is due, as the last poll found it; MWL_NEVER. */
+/* Returns when the next run of the store is due, as the last poll found it;
+ * MWL_NEVER if no run is due. */
 MWL_API int64_t mwl_durable_next_wall_ns(const mwl_durable *d);
 /* Returns true if the last poll claimed as many runs as it could: poll again at once. */
 MWL_API bool mwl_durable_more(const mwl_durable *d);

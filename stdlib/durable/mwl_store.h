@@ -275,7 +275,7 @@ typedef struct mwl_store_ops {
     mwl_status (*prune)(mwl_store *s, const mwl_store_keep *keep, size_t *removed);
     /* Copies the store as it is at one instant into a new file. MWL_E_UNSUPPORTED. */
     mwl_status (*backup)(mwl_store *s, const char *path);
-    /* See mwl_store_clock(). NULL: it has no clock of its own. */
+    /* See mwl_store_clock(). NULL: it has no clock. */
     int64_t (*clock)(const mwl_store *s);
 } mwl_store_ops;
 
@@ -300,7 +300,7 @@ MWL_API const char *mwl_store_state_name(mwl_store_state state);
 /* Returns a text about the last error, lent until the next call. */
 MWL_API const char *mwl_store_why(const mwl_store *s);
 /* Returns what to add to this machine's monotonic clock to have the wall time by the clock of the
- * store's database; 0: the store has no clock of its own, or has not seen it yet. It is measured
+ * store's database; 0: the store has no clock, or has not seen it yet. It is measured
  * now and then, and decides what is due: a host whose runs several machines drive makes the wall
  * clock of its VM with it (mwl_config.clock). Any thread. */
 MWL_API int64_t mwl_store_clock(const mwl_store *s);

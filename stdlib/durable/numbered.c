@@ -36,7 +36,7 @@ bool mwl__numbered_put(mwl__numbered *m, uint64_t key, void *value) {
     return true;
 }
 
-/* What follows in the same chain moves up, so that there are no marks of removed ones. */
+/* The rows that follow in the same chain move up, so that there are no marks of removed ones. */
 void mwl__numbered_remove(mwl__numbered *m, uint64_t key) {
     size_t i = m->cap ? place(m, key) : 0;
     if (!m->cap || !m->slots[i].value) return;

@@ -74,7 +74,7 @@ static void make_starts(struct starts *a, const mwl_store_start *starts, size_t 
     }
 }
 
-/* What is there already has to be the same. */
+/* A start that is there already has to be the same. */
 static mwl_status put_starts(mwl__pg_store *s, const struct starts *a, size_t n, size_t *which) {
     PGresult *r = NULL;
     mwl_status status = mwl__pg_run(s, &r, MWL__PG_RUNS_PUT, "aaaaa", &a->id, &a->program, &a->name,

@@ -247,7 +247,8 @@ static mwl_status class_of(const char *state) {
     return MWL_E_IO;
 }
 
-/* What the server refuses. A repetition is as safe as after a lost connection: nothing was done. */
+/* Returns the status of a refusal by the server. A repetition is as safe as after a lost
+ * connection: nothing was done. */
 static mwl_status refused(mwl__pg_store *s, const PGresult *r) {
     const char *code = s->lib->resultErrorField(r, 'C');
     const char *text = s->lib->resultErrorField(r, 'M');
@@ -372,10 +373,10 @@ static mwl_status prepare(mwl__pg_store *s, mwl__pg_statement which, const char 
     return status;
 }
 
-/* What was written is safe if the server has replied without a warning. A commit that it warns of,
- * or whose reply was lost, may be seen by others and yet be gone after a failover: the wait for the
- * standby was given up. A repetition would find it and take it for safe. So a small write comes
- * first (BARRIER): when that is safe, so is all that was committed before. */
+/* A commit is safe if the server has replied without a warning. A commit that it warns of, or whose
+ * reply was lost, may be seen by others and yet be gone after a failover: the wait for the standby
+ * was given up. A repetition would find it and take it for safe. So a small write comes first
+ * (BARRIER): when that is safe, so is all that was committed before. */
 static mwl_status check_safe(mwl__pg_store *s, mwl_status status, PGresult **out) {
     if (!s->conn) return status; /* lost */
     if (status == MWL_OK && s->warned) {

@@ -90,7 +90,7 @@ static mwl_status save(mwl__pg_store *s, const struct group *g, PGresult **out) 
                        &g->event_body, &g->taken_run, &g->taken_n, &g->wait_run, &g->wait_number);
 }
 
-/* What SAVE leaves for others: a statement changes a table once. */
+/* Saves the tables that SAVE leaves, because a statement changes a table only once. */
 static mwl_status save_rest(mwl__pg_store *s, const struct group *g) {
     mwl_status status = MWL_OK;
     if (g->taken_run.n)
@@ -192,7 +192,8 @@ static void read_claimed(const mwl__pg_store *s, const PGresult *r, int i, mwl_s
     c->bytes = mwl__pg_blob(s, r, i, 8, &c->size);
 }
 
-/* What it calls may end the process. Should this fail, the next who claims it does it. */
+/* Sets aside a run whose calls may end the process. If this fails, the next worker that claims the
+ * run does it. */
 static void set_stuck(mwl__pg_store *s, const mwl_store_claimed *c, int64_t now_wall_ns) {
     static const char why[] = "claimed ten times without getting on: what it calls may end the "
                               "process";

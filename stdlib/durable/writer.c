@@ -86,7 +86,7 @@ static void remove_old(mwl_durable_writer *w) {
                                  REMOVED_MOST};
     mwl_status status = w->store->ops->prune(w->store, &keep, &removed);
     bool more = status == MWL_OK && removed == REMOVED_MOST;
-    w->removed_ns = more ? 0 : now.mono_ns; /* the rest behind the next work */
+    w->removed_ns = more ? 0 : now.mono_ns; /* the rest is removed after the next work */
 }
 
 static void *run(void *ctx) {

@@ -224,7 +224,8 @@ static void on_readable(uv_poll_t *poll, int status, int events) {
     }
     p->n += (size_t)n;
     char *nl = memchr(p->line, '\n', p->n);
-    if (!nl && p->n < sizeof p->line - 1) return; /* Ctrl-D in a line passes its beginning on */
+    /* Ctrl-D inside a line delivers an incomplete line: wait for the rest. */
+    if (!nl && p->n < sizeof p->line - 1) return;
     size_t len = nl ? (size_t)(nl - p->line) : p->n;
     p->line[len] = '\0';
     if (is_kind(p, "confirm"))

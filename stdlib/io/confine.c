@@ -29,7 +29,7 @@
 
 enum { LINKS_MAX = 40 };
 
-/* What every open adds. O_NONBLOCK: a FIFO does not block; O_PATH refuses it. */
+/* Adds what every open needs. O_NONBLOCK: a FIFO does not block; O_PATH refuses it. */
 static int with_always(int flags) { return flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NONBLOCK); }
 
 typedef struct walk {

@@ -106,7 +106,7 @@ static bool refuse_names(mwl_io *io, mwl_call *call, mwl_value env, mwl_value in
     return false;
 }
 
-/* What a program needs to recognise a call that is made again after a crash. */
+/* Adds the variables by which a program recognises a call that is made again after a crash. */
 static bool add_key(mwl__bytes *texts, mwl_call *call, size_t *n) {
     char attempt[20];
     mwl_value key = mwl_call_key(call);

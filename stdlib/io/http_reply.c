@@ -158,7 +158,7 @@ static mwl_value lines_of(mwl_heap *heap, mwl_value take_text) {
     return out;
 }
 
-/* What the body is, by its content type. */
+/* Returns the form of the body, by its content type. */
 static const char *default_form(const mwl__http_request *r) {
     size_t len;
     const char *type = mwl__http_header(r, "Content-Type", &len);

@@ -70,7 +70,7 @@ static char *make_url(mwl_heap *heap, const char *url, mwl_value query) {
 
 /* ---- headers --------------------------------------------------------------------------------- */
 
-/* What a name of a header consists of (RFC 9110, token). */
+/* Returns whether the text can be the name of a header (RFC 9110, token). */
 static bool is_token(const char *text, size_t len) {
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)text[i];

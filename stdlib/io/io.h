@@ -43,7 +43,7 @@ MWL__IO_MIDDLEWARE(MWL_X)
 #define MWL__IO_MW(name, uri_name)                                                                 \
     .uri = MWL__IO_MW_URI(uri_name), .document = mwl__io_doc_mw_##name, .deferred = true
 
-/* What the provider keeps for this mwl_io, or NULL. The slot is MWL__IO_CALL_NAME or
+/* Returns what the provider keeps for this mwl_io, or NULL. The slot is MWL__IO_CALL_NAME or
  * MWL__IO_MW_NAME of providers.h. */
 void *mwl__io_state(const mwl_io *io, mwl__io_slot slot);
 void mwl__io_set_state(mwl_io *io, mwl__io_slot slot, void *state);

@@ -2,7 +2,8 @@
 """words.py: words that CONTRIBUTING.md's list replaces are not used any more.
 
 EVERYWHERE holds for sources and pages, SHOWN only for what users read: texts in the sources of the library and of
-the command, the public headers, the pages. Words that a test or a table quotes are in back quotes there.
+the command, the public headers, the pages. Words that a test or a table quotes are in back quotes there. A comment above
+a function does not begin with "What".
 """
 import os
 import re
@@ -25,7 +26,13 @@ SHOWN = {
     r"yields no": "is not a",
     r"tells (?:its|how|what|of|the usage)": "reports, prints, says",
     r"once more ends": "a second one ends",
+    r"of (?:its|their|your|our) own(?! \w+s\b)": "its own NOUN",
+    r"(?<!there )(?:is|are) none": "is not a",
+    r"behind (?:it|its|number|the|an?(?! proxy))": "after",
+    r"right behind": "right after",
 }
+# A comment above a function begins with a verb (Returns, Adds, Checks), so not with "What".
+WHAT = re.compile(r"^/\*\s+What\b(?:(?!\*/).)*\*/\n(?!#)[^\n;=]*\(", re.M | re.S)
 
 
 def compiled(words):
@@ -62,6 +69,8 @@ def main():
                 for found in words[0].finditer(piece):
                     line = text.count("\n", 0, begin + found.start()) + 1
                     problems.append(f"{file}:{line}: '{found.group(0)}'; write: {words[1][found.lastindex - 1]}")
+        for found in WHAT.finditer(text) if file.endswith((".c", ".h")) else ():
+            problems.append(f"{file}:{text.count(chr(10), 0, found.start()) + 1}: a comment of a function begins with a verb")
     print("\n".join(problems + [f"{len(names)} files, {len(problems)} problems"]))
     return 1 if problems else 0
 

@@ -108,7 +108,7 @@ static node *of_run(node *run, const char *name) {
       "the entries of a frame are not those of its place")                                         \
     X(entry_result, CLEANUP, UNDEFINED(of_entry(r, 0, "res")), "an entry has no Result")           \
     X(structural, CALL, tree_uint(of_entry(r, 1, "state"), 9),                                     \
-      "an entry has no call of its own in this phase")                                             \
+      "an entry has no call in this phase")                                                        \
     X(entering, CALL, tree_uint(of_entry(r, 1, "state"), 1), "an entry has no value")              \
     X(entry_input, CALL, UNDEFINED(of_entry(r, 1, "input")), "an entry has no value")              \
     X(entry_vars, CALL, UNDEFINED(of_entry(r, 0, "vars")),                                         \

@@ -172,7 +172,7 @@ UTEST(damage, places_that_no_code_reaches) {
         {GAP, &gap->entries[0].after, sizeof gap->entries[0].after, "there is no such gap"},
         {WAIT, &wait->actions[0], sizeof wait->actions[0], "there is no entry that waits"},
         {CLEANUP, &clean->actions[3], sizeof clean->actions[3],
-         "an entry has no call of its own in this phase"},
+         "an entry has no call in this phase"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         unsigned char kept[8];
@@ -206,7 +206,7 @@ UTEST(damage, of_the_whole) {
     for (int i = 0; i < 8; i++) longer[16 + i] = (unsigned char)(body >> (8 * i));
     mwl__saved_reseal(longer, size);
     EXPECT_EQ((int)try_load(&b, SLEEP, longer, size, &run, &error), (int)MWL_E_SNAPSHOT);
-    EXPECT_STREQ(error.message, "there is something behind the run");
+    EXPECT_STREQ(error.message, "there is something after the run");
     free(longer);
     b.bytes[SLEEP][6] |= 2;
     mwl__saved_reseal(b.bytes[SLEEP], b.size[SLEEP]);

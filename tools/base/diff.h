@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Where it goes, and whether it is for a terminal: then the lines are written as term_text does. */
+/* The output stream. If `terminal` is set, lines are escaped as by term_text(). */
 struct diff_output {
     FILE *to;
     bool colour, terminal;

@@ -47,7 +47,7 @@ static void put(FILE *to, const char *text, size_t len, bool keep_lines) {
     fwrite(text + plain, 1, len - plain, to);
 }
 
-/* What goes to standard output is what was asked for; elsewhere secrets are replaced. */
+/* Standard output gets the text that was asked for; elsewhere secrets are replaced. */
 static void put_shown(FILE *to, const char *text, size_t len, bool keep_lines) {
     size_t n = 0;
     char *shown = to == stdout ? NULL : redact_text(text, len, &n);

@@ -46,7 +46,7 @@ void machine_wait(struct machine *m) {
 
 bool machine_wait_ms(struct machine *m, int ms) {
     struct timespec end;
-    clock_gettime(CLOCK_REALTIME, &end); /* the clock of a condition */
+    clock_gettime(CLOCK_REALTIME, &end); /* pthread_cond_timedwait uses this clock */
     end.tv_nsec += (long)ms * NS_PER_MS;
     end.tv_sec += end.tv_nsec / 1000000000;
     end.tv_nsec %= 1000000000;
@@ -154,7 +154,7 @@ static void stand_between(struct machine *m) {
     m->event = NULL;
 }
 
-/* Runs until the end. A cancellation from outside comes when everything of its instant is done. */
+/* Runs until the end. The outside cancellation is applied after all work of that instant. */
 static void drive(struct machine *m, uv_loop_t *loop, uv_timer_t *timer) {
     mwl_instant now;
     int64_t stop = MWL_NEVER;

@@ -35,7 +35,7 @@ static int take_after(void *base, const char *word) {
 }
 
 static const struct option options[] = {
-    {"--after", OPTION_CALL, 0, "N", "only those behind number N", take_after},
+    {"--after", OPTION_CALL, 0, "N", "only those after number N", take_after},
     {"--follow", OPTION_FLAG, offsetof(struct logs, follow), "",
      "go on with what happens, until Ctrl-C", NULL},
 };

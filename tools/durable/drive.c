@@ -220,8 +220,8 @@ static int64_t next_poll(const struct drive *d) {
     return waits || early ? soon : d->next_poll_ns;
 }
 
-/* What the store has done comes before the pump: runs that it has claimed and calls that it has
- * released are pumped in this turn, not behind the next poll. */
+/* Takes the store's result before it pumps, so that claimed runs and released calls are pumped in
+ * this turn, and not after the next poll. */
 static void turn(struct drive *d) {
     take_result(d);
     int64_t due = mwl_vm_pump(d->made->vm, BUDGET_NS);

@@ -151,7 +151,7 @@ static bool is_answer(unsigned base) {
            base == MWL_BASE_MW_RESULT_VALUE || base == MWL_BASE_MATCH_INPUT;
 }
 
-/* What instruction `pc`, right behind a load of the path, compares it with. */
+/* Adds the constants that instruction `pc`, right after a load of the path, compares it with. */
 static void compared(mwl_heap *h, const mwl_program *p, uint32_t pc, struct variants *out) {
     if (pc >= p->n_code) return;
     const mwl__ins *ins = &p->code[pc];

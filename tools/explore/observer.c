@@ -232,7 +232,7 @@ static mwl_status add_counter(struct observer *w, enum count_kind kind, char *ta
     return MWL_OK;
 }
 
-/* What one use counts, from the text behind its "(". */
+/* Reads what one use counts, from the text after its "(". */
 static mwl_status read_counter(struct observer *w, enum count_kind kind, const char *at, char *why,
                                size_t size) {
     char *name = read_name(&at), *other = NULL;
@@ -257,7 +257,8 @@ static mwl_status read_counter(struct observer *w, enum count_kind kind, const c
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
 
-/* What is counted is part of a state, so it must be known before the search begins. */
+/* Adds the counters of a text. They are part of a state, so they must be known before the search
+ * begins. */
 static mwl_status add_counters(struct observer *w, const char *text, char *why, size_t size) {
     for (int kind = 0; kind < COUNT_KINDS; kind++) {
         size_t len = strlen(count_names[kind]);
@@ -469,7 +470,7 @@ static void on_entry_event(struct observer *w, const mwl__frame *f, const mwl_tr
     }
 }
 
-/* What a Step of a called Flow shows is looked at now; the end of the run sees the root Flow. */
+/* Looks at a Step of a called Flow now, because the end of the run sees only the root Flow. */
 static void step_ended(struct observer *w, mwl__frame *f, const mwl_trace_event *event) {
     mwl_value root[ROOT_RESULT];
     bool called = f->parent != NULL;

@@ -94,7 +94,7 @@ static struct graph_node *drawn_flow(struct builder *b, const mwl__m_flow *flow)
     return use->drawn;
 }
 
-/* What a call runs, inside the box of the call. */
+/* Builds what a call runs, inside the box of the call. */
 static void build_target(struct builder *b, const mwl__m_call *call, struct graph_node *in,
                          unsigned depth) {
     if (!call || !call->flow || !in) return;

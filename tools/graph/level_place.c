@@ -102,8 +102,8 @@ static double span(const struct placing *p, const struct level_point *at, bool a
     return sum;
 }
 
-/* Catches at one side of a box give way if they would draw it away from its happy path: unless it
- * is so wide that all of its lines can be straight. Returns whether some were marked. */
+/* Moves catch edges aside if they would pull the box out of line with its main path, unless the box
+ * is wide enough for all lines to be straight. Returns whether some were marked. */
 static bool mark_catches(const struct placing *p, const struct level_point *at, bool above) {
     const struct level *l = p->l;
     uint32_t n = above ? at->n_up : at->n_down;

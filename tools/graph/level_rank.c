@@ -119,7 +119,7 @@ static bool close_ranks(struct level *l) {
 
 /* ---- bundles --------------------------------------------------------------------------------- */
 
-/* A bundle keeps to the lane of what lies apart: that of a handler at either end. */
+/* A bundle uses the handler's lane if either end is a handler. */
 static enum graph_lane lane_of(const struct level *l, const struct level_edge *e) {
     enum graph_lane a = l->points[e->from].lane, b = l->points[e->to].lane;
     return a > b ? a : b;

@@ -152,8 +152,8 @@ static double coming_from(const struct level *l, const struct level_bundle *b) {
     return at == LEVEL_NONE ? b->port : l->points[at].x; /* see find_sources */
 }
 
-/* What joins the bundles right before the box, for those without a point there: the source that
- * comes straight from above, nearest to the middle of the box, or the mean of all. */
+/* Finds what joins the bundles right before the box, for those without a point there: the source
+ * that comes straight from above, nearest to the middle of the box, or the mean of all. */
 static bool find_sources(struct level *l) {
     uint32_t *n = graph_new(l->g, l->n_bundles, sizeof *n);
     double *straight = graph_new(l->g, l->n_bundles, sizeof *straight);

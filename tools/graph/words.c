@@ -150,7 +150,7 @@ static void add_line(struct graph *g, struct graph_node *out, mwl__buf *b, size_
         out->details.line[out->details.n_lines++] = line;
 }
 
-/* What the action is about, in one value: the time of a Sleep, the code of a Raise. */
+/* Returns the one value that the action is about: the time of a Sleep, the code of a Raise. */
 static const mwl__node *subject(const mwl__m_step *s) {
     switch (s->action) {
     case MWL_ACTION_SLEEP: return s->sleep_for ? s->sleep_for : s->sleep_until;

@@ -11,11 +11,12 @@ const char *words_cut(struct graph *g, const char *text, size_t len, size_t most
 /* "mock", "example/http", "example/http v2" for a provider's URI. */
 void words_provider(mwl__buf *out, const char *uri, size_t len);
 
-/* What the title of a Step does not say: "Call · mock", "Match", and more lines for Gathers. */
+/* Writes the lines below the title of a Step: "Call · mock", "Match", and more lines for Gathers.
+ * */
 void words_step(struct graph *g, const mwl__m_step *s, struct graph_node *out);
 /* A middleware's name and what it was given: "retry", "attempts 3 · initial PT1S". */
 void words_entry(struct graph *g, const mwl__m_entry *e, struct graph_node *out);
-/* What a call's target is: "mock", "Flow Name". */
+/* Returns the target of a call in words: "mock", "Flow Name". */
 const char *words_call(struct graph *g, const mwl__m_call *c);
 
 void words_catch(struct graph *g, const mwl__m_catch *c, struct graph_edge *out);

@@ -91,7 +91,7 @@ static int read_uri(struct bind *b, const struct definition *d, mwl_heap *heap) 
         return cmd_usage("--bind: %s has the document of %s; --provider gives another one", b->uri,
                          b->target);
     if (bind_own_document(b->uri))
-        return CMD_OK; /* the definition keeps what it was checked with */
+        return CMD_OK; /* the definition was already checked against its own document */
     b->document = renamed(heap, text, b->uri);
     return b->document ? CMD_OK : cmd_fail("out of memory");
 }

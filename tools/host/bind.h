@@ -1,9 +1,9 @@
-/* bind.h: --bind URI=URI and --bind URI=FILE.json: a provider that another one, or a file of
- * scripted answers (answers.h), stands for.
+/* bind.h: --bind URI=URI and --bind URI=FILE.json: replaces a provider by another provider, or by a
+ * file of scripted answers (answers.h).
  *
- * A bound provider need not exist: the definition is assembled with a document for it. One that
- * another provider stands for has the parameters and failures of that one; one with scripted
- * answers has the document that --provider gives, its own, or one that allows everything. */
+ * A bound provider need not exist: the definition is assembled with a document for it. If another
+ * provider replaces it, it has the parameters and failures of that one; if scripted answers do, it
+ * has the document that --provider gives, its own, or one that allows everything. */
 #ifndef MWL_TOOLS_BIND_H
 #define MWL_TOOLS_BIND_H
 

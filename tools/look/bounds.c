@@ -130,7 +130,7 @@ static struct bound retried(struct bounds *b, const mwl__entry_rec *e, uint32_t 
     return out;
 }
 
-/* What must pass before the last attempt begins, if every one fails at once. */
+/* Returns the time that must pass before the last attempt begins, if every one fails at once. */
 static double waits_inside(const struct bounds *b, const uint32_t *entries, size_t n) {
     double all = 0;
     for (size_t i = 0; i < n; i++) {
@@ -387,7 +387,7 @@ static bool add_wanted(struct bounds *b, uint32_t flow) {
     return true;
 }
 
-/* What a call of the Flow takes. If that is not known yet, it is wanted first. */
+/* Returns what a call of the Flow takes. If that is not known yet, it is wanted first. */
 static struct bound of_flow(struct bounds *b, uint32_t flow) {
     if (b->flow_state[flow] == KNOWN) return b->flows[flow];
     if (b->flow_state[flow] == OPEN)

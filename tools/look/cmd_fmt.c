@@ -70,7 +70,7 @@ static int show_changes(struct fmt *f, const struct check_file *file, const mwl_
     return made ? CMD_OK : definition_failed(&f->how, file->path, MWL_E_NOMEM);
 }
 
-/* What is to be done with the new text. */
+/* Writes, prints or compares the new text, as the options ask. */
 static int deliver(struct fmt *f, const struct check_file *file, const mwl__buf *text) {
     if (f->standard) {
         fwrite(text->data, 1, text->len, stdout);

@@ -112,7 +112,7 @@ static struct cursor cursor_at(const struct outline *o, uint32_t at) {
 
 /* ---- names of members ------------------------------------------------------------------------ */
 
-/* What to write behind a name, by what the member is; with places to fill in. */
+/* Returns what to write after a name, by what the member is; with places to fill in. */
 static const char *value_of(enum role role) {
     switch (role) {
     case ROLE_STEPS:

@@ -84,7 +84,7 @@ static void begin_edit(const struct open_document *d, mwl__buf *out) {
     mwl__buf_puts(out, ":[");
 }
 
-/* What an action is called in the editor's menu. */
+/* Writes the name of an action for the editor's menu. */
 static void title_of(const mwl__diag *g, char *out, size_t size) {
     static const char asks[] = "did you mean ";
     const char *help = g->help ? g->help : g->message;

@@ -227,7 +227,7 @@ static void hover_value(struct lsp *s, struct open_document *d, const struct out
     }
 }
 
-/* What `mwlvm explain` says about the diagnostics at the place. */
+/* Writes what `mwlvm explain` says about the diagnostics at the place. */
 static void put_explanations(struct lsp *s, struct open_document *d, uint32_t at, mwl__buf *out) {
     mwl__diags *sink = open_check(s, d);
     size_t n;

@@ -57,7 +57,7 @@ struct open_document *open_find(struct lsp *s, const char *uri);
 mwl_status open_add(struct lsp *s, mwl_value item); /* a TextDocumentItem */
 void open_close(struct lsp *s, struct open_document *d);
 mwl_status open_change(struct lsp *s, struct open_document *d, mwl_value params);
-/* What is known of the text now. */
+/* Returns what is known of the text now. */
 const struct outline *open_outline(struct lsp *s, struct open_document *d);
 const struct names *open_names(struct lsp *s, struct open_document *d);
 mwl__diags *open_check(struct lsp *s, struct open_document *d);

@@ -139,7 +139,7 @@ static int report(struct job *s, const mwl_run *run) {
                                            : CMD_FAILED;
 }
 
-/* What is left for the run: the program and the input are there already. */
+/* Finds the limits that are left for the run: the program and the input are there already. */
 static bool limit_run(const struct job *s, mwl_limits *out) {
     const struct limits *l = &s->options.definition.limits;
     size_t held = l->used + mwl_heap_used(s->heap);

@@ -232,7 +232,7 @@ static int one_reader(struct run_options *o) {
     return CMD_OK;
 }
 
-/* What makes no sense with many runs. */
+/* Refuses options that make no sense with many runs. */
 static int check_each(struct run_options *o) {
     if (o->second && o->each_file)
         return cmd_usage("the inputs are one file, not '%s' and '%s'", o->each_file, o->second);
@@ -251,7 +251,7 @@ static int check_each(struct run_options *o) {
     return CMD_OK;
 }
 
-/* What a durable run does not have (yet): somebody else may go on with it. */
+/* Refuses options that a durable run does not have: another process may go on with it. */
 static int check_durable(const struct run_options *o, bool resumes) {
     const char *wrong = o->trace          ? "--trace"
                         : o->trace_file   ? "--trace-file"

@@ -457,7 +457,8 @@ static char *make_id(const struct ask *a, mwl_value request, bool only, size_t n
     return strdup(made);
 }
 
-/* What is misspelt would be ignored: a run without its input, or without its limit. */
+/* Refuses unknown members: a misspelt one would be ignored, and the run be without its input or its
+ * limit. */
 static bool is_start(struct ask *a, mwl_value request) {
     static const char *const names[] = {"program", "input", "arguments", "id", "limits", "seed"};
     static const char *const limits[] = {"fuel", "memory"};

@@ -759,7 +759,7 @@ static void close_handle(uv_handle_t *handle, int *open) {
     uv_close(handle, on_closed);
 }
 
-/* What waits is told that the server stops. */
+/* Answers every request that waits: the server stops. */
 static void answer_all(struct http *h) {
     h->closing = true;
     for (struct http_request *r = h->requests; r; r = r->next) {

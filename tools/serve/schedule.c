@@ -183,7 +183,7 @@ static void note(struct item *i, const char *format, const char *why) {
     i->noted = true;
 }
 
-/* What the run gets: the request of `POST /v1/runs`. */
+/* Makes the request of `POST /v1/runs` that starts the run. */
 static char *start_text(struct schedule *all, struct desk_tools *t, const struct item *i,
                         const char *instant, size_t *len) {
     mwl_value request = mwl_absent(), input;

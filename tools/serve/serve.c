@@ -128,7 +128,7 @@ bool ask_count(struct ask *a, const char *name, uint64_t least, uint64_t *out) {
     return true;
 }
 
-/* What is misspelt would be ignored. */
+/* Answers 400 if the name is not one of these, because a misspelt one would be ignored. */
 static bool is_one_of(struct ask *a, const char *what, const char *name, size_t len,
                       const char *const *names, size_t n) {
     for (size_t k = 0; k < n; k++)

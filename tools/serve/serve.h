@@ -121,7 +121,7 @@ struct endpoint {
 /* Reports an error as problem+json. */
 void ask_problem(struct ask *a, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* What the store refused. */
+/* Answers that the store refused it. */
 void ask_refused(struct ask *a, const struct desk_tools *t, mwl_status status);
 /* Sets how long the answer may wait: the parameter `wait`, in seconds ("30", "30s"). On the loop's
  * thread. False after a problem. */

@@ -320,7 +320,7 @@ static void catch_failure(struct events *e, struct frame *f, const mwl_trace_eve
     tell_mark(e, &f->stack[n - 1].span, EVENT_MARK_CAUGHT, event);
 }
 
-/* What lies directly inside an entry ends because its next phase begins, or because it exits. */
+/* Ends what lies directly inside an entry, because its next phase begins or because it exits. */
 static void end_inside_entry(struct events *e, struct frame *f, size_t n,
                              const mwl_trace_event *event, bool exits) {
     struct event_values values = result_of(event), none = {.vars = event->vars};

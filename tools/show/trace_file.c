@@ -134,7 +134,7 @@ static void on_begin(void *ctx, const struct event_span *s, const struct event_v
     fputs("}}", t->to);
 }
 
-/* What went wrong is seen on the track without a click. */
+/* Writes an instant, so that a failure is seen on the track without a click. */
 static void put_instant(struct trace_file *t, const struct event_span *s, const char *word,
                         mwl_value failure, const mwl_instant *at) {
     char text[200], code[120];

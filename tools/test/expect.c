@@ -272,7 +272,7 @@ bool expect_check(struct matcher *m, mwl_value expect, const struct outcome *o) 
 
 /* ---- updating -------------------------------------------------------------------------------- */
 
-/* What was seen, as the form of the old expectation has it; absent: it cannot be written so. */
+/* Returns what was seen, in the form of the old expectation; absent if it cannot be written so. */
 static mwl_value seen_member(mwl_heap *h, const char *name, mwl_value old,
                              const struct outcome *o) {
     if (is_operator(old)) return mwl_absent();

@@ -250,7 +250,7 @@ static void write_update(struct running *r, const struct outcome *o) {
     mwl_value_drop(r->heap, whole);
 }
 
-/* What the run did, for a person. */
+/* Prints what the run did, for a person. */
 static void narrate(struct running *r, const char *ended) {
     struct matcher m = {r->heap, NULL, &r->out->story, 0};
     mwl_value calls = seen_calls(&r->seen, false);

@@ -106,7 +106,7 @@ static int describe(HANDLE file, struct windows_stat *out) {
         errno = EBADF;
         return -1;
     }
-    if (!GetFileInformationByHandle(file, &info)) { /* wine knows less of what a shell has opened */
+    if (!GetFileInformationByHandle(file, &info)) { /* wine cannot describe what a shell opened */
         LARGE_INTEGER size = {.QuadPart = 0};
         out->st_mode = S_IFREG;
         if (GetFileSizeEx(file, &size)) out->st_size = size.QuadPart;

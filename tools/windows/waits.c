@@ -14,7 +14,7 @@
 
 enum { FIRST_MS = 1, LONGEST_MS = 15, PIPE_BYTES = 1 << 16 };
 
-/* What can be done with the descriptor without waiting. */
+/* Returns what can be done with the descriptor without waiting. */
 static short ready(const struct windows_pollfd *p) {
     HANDLE file = (HANDLE)_get_osfhandle(p->fd);
     DWORD n = 0;

@@ -36,7 +36,7 @@ static const struct failure_row rows[] = {
     {"Mwlvm.Aborted", "The run was ended without cleanup",
      "A second Ctrl-C, or the end of the process, ended the run before its cleanup was done.\n"},
     {"Mwlvm.BoundElapsed", "A bound of a host's middleware elapsed",
-     "A middleware of the host bounded this scope and gave no failure of its own.\n"},
+     "A middleware of the host bounded this scope and gave no failure.\n"},
     {"Mwlvm.FanOutLimit", "A Gather has more elements than the limit",
      "The host limits how many dispatches a Gather may make. Split the list, or raise the limit.\n"},
     {"Mwlvm.Interrupted", "A call was in flight when its run was saved",
@@ -47,7 +47,7 @@ static const struct failure_row rows[] = {
     {"Mwlvm.Limit", "A run of `run --each` met a limit",
      "Fuel or memory were used up; `--fuel` and `--memory` change the limits.\n"},
     {"Mwlvm.NoStack", "There was no memory for a provider's stack",
-     "A provider that blocks needs a stack of its own. The failure is retryable.\n"},
+     "A provider that blocks needs its own stack. The failure is retryable.\n"},
     {"Mwlvm.NotImplemented", "Nothing implements this provider here",
      "Only its document was given (`--provider`). `--bind URI=FILE.json` answers it with scripted\n"
      "answers, `--bind URI=URI` by another provider.\n"},

@@ -66,7 +66,7 @@ static enum member_shape step_shape(const mwl__node *step) {
     return SHAPE_VALUE;
 }
 
-/* What the parts of a container are. */
+/* Returns what the parts of a container are. */
 static enum member_shape part_shape(enum member_shape around) {
     switch (around) {
     case SHAPE_STEPS: return SHAPE_STEP;

@@ -130,7 +130,7 @@ static bool is_count(const mwl__linked *l, const mwl__ins *at) {
     return l->in_frames && path->base == MWL_BASE_MW_CONTRIBUTED && path->n_keys == 1;
 }
 
-/* What a row asks for beyond its opcodes. */
+/* Returns whether the instructions have what a row asks for beyond its opcodes. */
 static bool suits(const mwl__linked *l, uint32_t pc, unsigned op) {
     const mwl__ins *at = &l->program->code[pc];
     switch (op) {

@@ -13,14 +13,14 @@
  *
  * X(NAME, first, second, third, "when it is used"); NOP: no further instruction. */
 #define MWL_LINKED_OPCODES(X)                                                                      \
-    X(LOAD_BASE, LOAD_PATH, NOP, NOP, "the base has a place of its own, and no key follows")       \
-    X(LOAD_MEMBER, LOAD_PATH, NOP, NOP, "the base has a place of its own, and one key follows")    \
-    X(LOAD_SLOT, LOAD_PATH, NOP, NOP, "the base has a place of its own, and keys follow")          \
+    X(LOAD_BASE, LOAD_PATH, NOP, NOP, "the base has its own place, and no key follows")            \
+    X(LOAD_MEMBER, LOAD_PATH, NOP, NOP, "the base has its own place, and one key follows")         \
+    X(LOAD_SLOT, LOAD_PATH, NOP, NOP, "the base has its own place, and keys follow")               \
     X(COUNT_GATE, LOAD_PATH, LT_K, GATE,                                                           \
       "a `when` that compares a count of runs with a constant number")                             \
     X(LOAD_COUNT, LOAD_PATH, NOP, NOP,                                                             \
       "one key of what a middleware contributes: a count of runs")                                 \
-    X(HAS_SLOT, HAS_PATH, NOP, NOP, "the base has a place of its own, and a key follows")          \
+    X(HAS_SLOT, HAS_PATH, NOP, NOP, "the base has its own place, and a key follows")               \
     X(MAP_DATA, MAP_OF, DATA, NOP, "the object itself becomes data")                               \
     X(OUT_TO, OUT, TO, NOP, "a Step's output, and the next Step")                                  \
     X(OUT_RETURN, OUT, RETURN, NOP, "a Step's output is the Flow's")                               \

@@ -39,7 +39,7 @@ static inline void mwl__run_used(mwl_run *run, mwl_vm *vm, size_t before) {
     mwl__run_account(run, before, vm->heap.used);
 }
 
-/* What the run may have, in bytes, minus what it holds outside the heap; the slow part of
+/* Returns what the run may have, in bytes, minus what it holds outside the heap; the slow part of
  * mwl__run_memory_limit. */
 size_t mwl__run_memory_of(const mwl_run *run);
 /* Where the VM's heap stands when the run has used what it may. A run that hit a limit has its

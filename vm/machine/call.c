@@ -177,7 +177,7 @@ mwl_value mwl__call_refused(mwl__frame *f) {
     return mwl__raised_set(&mwl__vm_of(f)->exec) ? mwl__raised_take(f) : mwl_absent();
 }
 
-/* What the target receives: the written input, or call.input as it is. */
+/* Returns what the target receives: the written input, or call.input unchanged. */
 static mwl_value target_input(const mwl__call_state *r) {
     return mwl__keep(mwl_is_absent(r->target_input) ? r->input : r->target_input);
 }

@@ -173,8 +173,8 @@ static inline const mwl_value *member_of(mwl__linked_key *key, const mwl_value *
     return search(key, at);
 }
 
-/* What the keys before `end` lead to from *at; NULL where something is not an object, or has no
- * such member. */
+/* Returns what the keys before `end` lead to from *at; NULL where something is not an object, or
+ * has no such member. */
 static inline const mwl_value *walk(mwl__linked_key *key, const mwl__linked_key *end,
                                     const mwl_value *at) {
     for (; key != end; key++)
@@ -214,7 +214,8 @@ static bool load_path(mwl__exec *x, mwl__linked_path *linked, mwl_value *out) {
     return mwl__access_path(x, path, MWL_PATH_LOAD, out);
 }
 
-/* What NEXT and NEXT2 write; false at the end. it[0] is the container, it[1] the position. */
+/* Writes what NEXT and NEXT2 write; returns false at the end. it[0] is the container, it[1] the
+ * position. */
 static inline bool advance(mwl_heap *h, mwl_value *it, bool two) {
     const mwl_value *range = &it[0];
     uint64_t i = it[1].as.u;

@@ -278,7 +278,7 @@ static void restore_regs(mwl__frame *f, mwl__exec *x) {
     f->extra->saved_regs = NULL;
 }
 
-/* What the turn of a frame with an mwl__extra begins with; a pc. */
+/* Begins the turn of a frame with an mwl__extra. Returns a pc. */
 MWL__OUTLINE static uint32_t begin_with_extra(mwl__frame *f, mwl__exec *x) {
     if (f->extra->awaiting) { /* interrupted while queued: it continues when its dispatches have
                                  ended */

@@ -207,7 +207,7 @@ void mwl__timer_remove(mwl__timers *t, mwl__timer *timer) {
     t->n_gone++;
 }
 
-/* The timer is not armed: whoever cancels the last one changes next_seq. */
+/* The timer is not armed: the function that cancels the last one changes next_seq. */
 static inline mwl_status arm(mwl__timers *t, mwl__timer *timer, int64_t due_ns, unsigned class_,
                              uint32_t rank, uint64_t seq) {
     uint32_t id = new_node(t);

@@ -65,7 +65,7 @@ static inline void mwl__timer_cancel(mwl__timers *t, mwl__timer *timer) {
 }
 int64_t mwl__timer_due(const mwl__timers *t, const mwl__timer *timer); /* not armed: MWL_NEVER */
 mwl__timer *mwl__timers_first(mwl__timers *t, int64_t *due_ns);        /* NULL when empty */
-/* One that will probably be the next after the first, or NULL. */
+/* Returns the timer that will probably fire second, or NULL. */
 const mwl__timer *mwl__timers_second(const mwl__timers *t);
 static inline size_t mwl__timers_count(const mwl__timers *t) { return t->n_armed; }
 

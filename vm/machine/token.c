@@ -316,7 +316,7 @@ static void detach(mwl_token *t) {
     token_release(t); /* the mailbox's reference is still held */
 }
 
-/* What was posted, as a value of the VM; *ok false: an envelope. *refused: that of
+/* Returns what was posted, as a value of the VM; *ok false: an envelope. *refused: that of
  * Mwlvm.ResultRefused, because the text is not JSON. Absent: out of memory, or the constructor's
  * reason. */
 static mwl_value answer_of(mwl_heap *h, const mwl_token *t, bool *ok, bool *refused) {

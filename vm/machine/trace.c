@@ -90,7 +90,8 @@ static void fill_gather(mwl_trace_event *e, const mwl__frame *f) {
     e->active = g->active;
 }
 
-/* What every event of the frame has. branch has BRANCH_MAX elements and must live as long as e. */
+/* Writes what every event of the frame has. branch has BRANCH_MAX elements and must live as long as
+ * e. */
 static void fill(mwl_trace_event *e, mwl__frame *f, mwl_trace_kind kind, uint32_t *branch) {
     const mwl_program *p = mwl__program_of(f);
     memset(e, 0, sizeof *e);

@@ -86,7 +86,8 @@ static bool explained(mwl_value cancel) {
     return mwl_value_kind(mwl__word_get(cancel, MWL_WORD_PREVIOUS)) == MWL_KIND_OBJECT;
 }
 
-/* What a cancellation has displaced, lent: it is beneath the explanation. Absent: nothing. */
+/* Returns what a cancellation has displaced, lent: it is beneath the explanation. Absent: nothing.
+ * */
 static mwl_value displaced(mwl_value cancel) {
     mwl_value v = mwl__word_get(mwl__word_get(cancel, MWL_WORD_PREVIOUS), MWL_WORD_PREVIOUS);
     return mwl_value_kind(v) == MWL_KIND_OBJECT ? v : mwl_absent();
@@ -267,7 +268,8 @@ void mwl__unwind_bound(mwl__frame *f, mwl__entry *owner) {
         mwl__run_limit(f->run, MWL_E_NOMEM);
 }
 
-/* What is ready at a bound's very instant comes before it. */
+/* Fires the frame's bound if it has elapsed. Returns whether the frame has to stop for it. Work
+ * that is ready at a bound's very instant comes before it. */
 bool mwl__unwind_bounds_due(mwl__frame *f) {
     mwl__entry *e = mwl__frame_bound(f);
     if (!e || mwl__clock_new(mwl__vm_of(f)) <= e->bound_ns) return false;

@@ -271,8 +271,8 @@ static bool run_round(mwl_vm *vm, int64_t stop_ns) {
     return true;
 }
 
-/* What other threads have sent, what the host has released, ends that happened between two pumps,
- * and a step of what is dead. */
+/* Adopts what other threads have sent, what the host has released and ends that happened between
+ * two pumps, and frees a step of what is dead. */
 MWL__INLINE void adopt_all(mwl_vm *vm) {
     if (mwl__mail_filled(vm)) mwl__mail_adopt(vm);
     if (vm->released) mwl__durable_start(vm);

@@ -206,7 +206,7 @@ static mwl_status visit_step(walk *w, uint32_t pc, unsigned op, uint32_t x) {
 
 /* ---- middleware entries ---------------------------------------------------------------------- */
 
-/* What MWL_ENTRY_PASSES_SUCCESS or _FAILURE means, for the phase that begins there. */
+/* Returns whether MWL_ENTRY_PASSES_SUCCESS or _FAILURE holds for the phase that begins there. */
 static bool passes(const walk *w, uint32_t x, uint32_t phase_pc) {
     const mwl__entry_rec *e = &w->t->entries[x];
     return is_at(w, phase_pc, MWL_OP_REENTER, x) && e->leave_pc == e->always_pc + 1;

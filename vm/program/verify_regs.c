@@ -141,7 +141,7 @@ static mwl_status go(walk *w, uint32_t pc, uint32_t target, uint32_t from) {
     } while (0)
 static const char *const outlives = "a register would borrow from one that is replaced";
 
-/* What NEXT does before the body: the loop variables borrow from the container. */
+/* Does what NEXT does before the body: the loop variables borrow from the container. */
 static void advance(walk *w, state *s, mwl__ins ins) {
     write(w, s, ins.a + 1u, 0);
     write(w, s, ins.a + 2u, ins.a + 1u);
@@ -176,8 +176,8 @@ static named named_by(const mwl_program *p, const mwl__op_info *info, mwl__ins i
     return by;
 }
 
-/* What is read holds a value, and is neither taken and changed, nor taken twice. *dep: the highest
- * number of the operands. */
+/* Checks that registers which are read hold a value, and are neither taken and changed, nor taken
+ * twice. *dep: the highest number of the operands. */
 static mwl_status read_operands(walk *w, uint32_t pc, const mwl__op_info *info, const named *by,
                                 uint32_t *dep) {
     const state *now = at(w, NOW);

@@ -73,7 +73,7 @@ bool mwl__fit_entry(mwl__reader *r, const mwl__frame *f, const mwl__entry *e) {
         unsigned phase = state - MWL_ENTRY_ENTERING;
         MUST(p->places.actions[e->ix * 4 + phase] &&
                  p->tables.entries[e->ix].struct_pc[phase] != MWL_NONE,
-             "an entry has no call of its own in this phase");
+             "an entry has no call in this phase");
     }
     const mwl__provider *m = e->provider;
     bool restores = established && (m->middleware.flags & MWL_MW_RESTORES);
@@ -359,7 +359,7 @@ bool mwl__fit_timer(mwl__reader *r, const mwl__frame *f, bool armed, bool bound,
     return true;
 }
 
-/* What the point of the parent says that it calls. */
+/* Checks that the frame is what the point of its parent calls. */
 bool mwl__fit_child(mwl__reader *r, const mwl__frame *parent, const mwl__frame *f) {
     MUST(f->depth < f->run->limits->frame_depth, "there are more frames than the limit allows");
     const mwl__gather *g = mwl__gather_of(parent);

@@ -75,7 +75,7 @@ static mwl_run *make_run(mwl_vm *vm, mwl__link *link, const mwl_limits *limits) 
     return NULL;
 }
 
-/* What the header says of the run, and its Result. */
+/* Checks what the header says of the run, and its Result. */
 static bool check_run(mwl__loader *l, bool done) {
     mwl_run *run = l->run;
     mwl_value type = mwl__word_get(run->result, MWL_WORD_TYPE);

@@ -32,7 +32,7 @@ typedef struct mwl__loader {
 /* Reads the body into l->run, which is in vm->runs and has no frames. */
 bool mwl__load_records(mwl__loader *l);
 
-/* What must hold for a frame whose own record is complete (fit.c). Sets its pc and what else
+/* Checks what must hold for a frame whose own record is complete (fit.c). Sets its pc and what else
  * follows from its point. What it awaits is checked when that is there. */
 bool mwl__fit_frame(mwl__reader *r, mwl__frame *f, mwl__point point, uint32_t at);
 /* The frame was made below its parent: it may be there. */

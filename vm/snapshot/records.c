@@ -121,7 +121,7 @@ static bool set_owner(mwl__loader *l, mwl__entry *const *entries, uint32_t n, ui
     return true;
 }
 
-/* What follows from the program and from the entries around this one. */
+/* Sets what follows from the program and from the entries around this one. */
 static void complete_entry(mwl__frame *f, mwl__entry *e, uint32_t at, int64_t *least_ns) {
     const mwl__places *places = &mwl__program_of(f)->places;
     e->rank = f->entries_around + at;
@@ -643,6 +643,6 @@ bool mwl__load_records(mwl__loader *l) {
     if (!mwl__reader_array(&l->r, mwl__records[MWL_RECORD_RUN].n_fields) ||
         !get_record(l, MWL_RECORD_RUN, l->run, NULL))
         return false;
-    if (l->r.c.at != l->r.c.end) return damaged(l, "there is something behind the run");
+    if (l->r.c.at != l->r.c.end) return damaged(l, "there is something after the run");
     return mwl__reader_complete(&l->r);
 }

@@ -24,7 +24,7 @@ static uint64_t mix(uint64_t h, const void *data, size_t size) {
     return mwl__str_hash64(data, size, h + size);
 }
 
-/* What is mixed has the byte order of files, so that every machine computes the same. */
+/* Mixes words in the byte order of files, so that every machine computes the same. */
 static uint64_t mix_words(uint64_t h, uint32_t *words, size_t n) {
     for (size_t i = 0; i < n; i++) words[i] = mwl__little_32(words[i]);
     return mix(h, words, n * sizeof *words);
