@@ -20,7 +20,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 PAGES = ["vm/ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "BUILDING.md", "vm/HOSTS.md", "vm/DECISIONS.md"]
-LINKED = ["README.md", "tools/README.md", "tools/COMMAND.md", "tools/LANGUAGE.md", "tools/TESTING.md", "tools/SERVE.md", "tools/examples/README.md"]
+LINKED = ["README.md", "SECURITY.md", "bench/README.md", "tests/README.md", "stdlib/durable/README.md", "vm/program/FORMAT.md", "tools/README.md", "tools/COMMAND.md", "tools/LANGUAGE.md", "tools/TESTING.md", "tools/SERVE.md", "tools/examples/README.md"]
 # A page, and the folders whose files it lists.
 LISTS = {
     "vm/README.md": ["vm/base", "vm/native", "vm/value", "vm/regex", "vm/schema", "vm/program", "vm/cel", "vm/snapshot", "vm/explore"],
