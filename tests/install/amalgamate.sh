@@ -31,7 +31,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ln -s "$root/tools" "$work/tools"
 awk '/^```/ { on = $0 == "```c"; next } on' README.md >"$work/host.c"
-sed -n 's/^    \(tools\/amalgamate one\|cc host.c one\)/\1/p' README.md >"$work/steps.sh"
+sed -n 's/^    \(tools\/build\/amalgamate one\|cc host.c one\)/\1/p' README.md >"$work/steps.sh"
 [ "$(wc -l <"$work/steps.sh")" = 2 ] || { echo "README.md does not show how the one file is made and compiled"; exit 1; }
 (cd "$work" && sh -eu steps.sh)
 [ "$("$work/host")" = 42 ] || { echo "the host of README.md with the one file prints something else"; exit 1; }
