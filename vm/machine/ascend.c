@@ -43,8 +43,8 @@ uint32_t mwl__ascend_noted(mwl__frame *f, mwl__entry *e, unsigned phase) {
     return phase == MWL_ON_SUCCESS ? rec->success_pc : rec->failure_pc;
 }
 
-/* What REENTER, ALWAYS and UNWIND do where no phase has code and no listener traces: the Result
- * goes on unchanged. Returns false if a bound around the entry may have elapsed. */
+/* Does what REENTER, ALWAYS and UNWIND do where no phase has code and no listener traces: the
+ * Result goes on unchanged. Returns false if a bound around the entry may have elapsed. */
 static inline bool leave_unseen(mwl__frame *f, mwl_vm *vm) {
     f->construct = MWL_IN_PHASE;
     f->run->owed--;

@@ -13,7 +13,7 @@
 static inline void mwl__deferred_open(mwl_vm *vm) {
     if (!vm->config.virtual_time) vm->heap.defers_from = MWL__LARGE;
 }
-/* What is dead belongs to the run. */
+/* Charges the values that wait to be freed to the run. */
 void mwl__deferred_keep(mwl_vm *vm, mwl_run *run);
 static inline void mwl__deferred_close(mwl_vm *vm, mwl_run *run) {
     vm->heap.defers_from = UINT64_MAX;

@@ -250,7 +250,7 @@ static uint32_t fail_phase(mwl__frame *f, unsigned phase, mwl__result take) {
     return phase == MWL_ON_ALWAYS ? rec->leave_pc : rec->always_pc;
 }
 
-/* What was raised, given, as a Result. */
+/* Returns what was raised, given, as a Result. */
 static mwl__result raised(mwl__frame *f) {
     mwl__result r = {.v = mwl__raised_take(f)};
     mwl__unwind_rises(f, &r);

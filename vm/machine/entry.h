@@ -32,7 +32,7 @@ uint32_t mwl__entry_always_fault(mwl__frame *f);
 uint32_t mwl__entry_unwind(mwl__frame *f, uint32_t next_pc);
 
 MWL__OUTLINE void mwl__entry_pop(mwl__frame *f); /* frees the innermost record */
-/* What few entries still have when they are left. */
+/* Drops what few entries still have when they are left. */
 MWL__OUTLINE void mwl__entry_drop_rare(mwl_heap *h, const mwl__entry *e);
 /* The same as mwl__entry_pop, in its caller. */
 static inline void mwl__entry_pop_inline(mwl__frame *f, mwl_heap *h) {
