@@ -1,7 +1,7 @@
 /* The time to the first Step: (m) assembling and loading definitions of 10, 1,000 and 10,000 Steps
  * (every third one a Call with a retry and a catch, the others Pass and Match with expressions),
  * reported per Step, which must not grow; and a process from its start to its first Step. */
-#include "bench.h"
+#include "bench/bench.h"
 #include "mwl_asm.h"
 
 #include <stdio.h>

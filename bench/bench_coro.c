@@ -3,7 +3,7 @@
  * call. `stack`: native stacks, which only a provider has that waits in the middle of a C function.
  */
 #include "vm/native/coro.h"
-#include "flow.h"
+#include "bench/flow.h"
 
 #include <stdlib.h>
 #include <string.h>

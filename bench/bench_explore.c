@@ -2,7 +2,7 @@
  * that can succeed in two ways, fail in two, be late or be cancelled; (y) a Flow of five calls
  * under Retry of three attempts, explored completely. One operation of (x) is a transition, of (y)
  * a whole search. */
-#include "bench.h"
+#include "bench/bench.h"
 
 #include "mwl_std.h"
 #include "tools/explore/observer.h"

@@ -1,6 +1,6 @@
 /* Expressions, compiled once, per evaluation: the set that the peers' programs run, on the same
  * data. */
-#include "bench.h"
+#include "bench/bench.h"
 
 #include "tools/base/tool_functions.h"
 #include "assembler/cel/cel.h"

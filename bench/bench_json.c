@@ -1,7 +1,7 @@
 /* JSON text: reading, writing, the canonical form; each of a document of 1000 records. Reading and
  * writing also of a large document: the file MWL_PEER_JSON, so that peers can use the same one, or
  * else about 10 MB of the same records. */
-#include "bench.h"
+#include "bench/bench.h"
 #include "mwl.h"
 
 #include <stdio.h>

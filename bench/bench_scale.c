@@ -3,7 +3,7 @@
  * (p) a million minimal runs on two threads, (q) a million runs whose timers are spread over a day.
  * They test growth: one more costs the same at the end as at the beginning. Times are processor
  * time, except with threads. */
-#include "flow.h"
+#include "bench/flow.h"
 
 #include "mwl_std.h"
 

@@ -4,7 +4,7 @@
  * `validate` uses schema.json and instance.json of the folder MWL_PEER_SCHEMA_DIR, or of the folder
  * `schema` in the current one, if they exist, so that peers can use the same files. Otherwise, and
  * in the other cases, it uses the pair below. */
-#include "bench.h"
+#include "bench/bench.h"
 #include "assembler/schema/schema_compile.h"
 
 #include <stdio.h>

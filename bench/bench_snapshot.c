@@ -1,6 +1,6 @@
 /* Saving and loading runs: one in a Sleep, a Call in Retry in Timeout with 350 bytes of input, and
  * a Gather with ten calls in flight. The sizes are limited too. */
-#include "bench.h"
+#include "bench/bench.h"
 
 #include "mwl_asm.h"
 #include "mwl_std.h"

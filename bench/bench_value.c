@@ -1,5 +1,5 @@
 /* The value layer: building, looking up, comparing. One heap per case, made in setup. */
-#include "bench.h"
+#include "bench/bench.h"
 #include "vm/value/value.h"
 
 #include <stdio.h>

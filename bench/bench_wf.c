@@ -2,7 +2,7 @@
  * the work of the peers' programs; (h) eight middleware entries around a call, (i) a subflow, (j) a
  * failure that rises through three Flows, caught and raised again in each. Runs that hold much, (g)
  * and (k) to (o), are in bench_scale.c. */
-#include "flow.h"
+#include "bench/flow.h"
 
 #include <stdio.h>
 #include <stdlib.h>

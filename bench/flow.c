@@ -1,5 +1,5 @@
 /* flow.c: see flow.h. On the public API alone. */
-#include "flow.h"
+#include "bench/flow.h"
 
 #include "mwl_asm.h"
 #include "mwl_std.h"

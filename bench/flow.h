@@ -3,7 +3,7 @@
 #ifndef MWL_BENCH_FLOW_H
 #define MWL_BENCH_FLOW_H
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "mwl_provider.h"
 
 #define FLOW_HEAD                                                                                  \

@@ -2,7 +2,7 @@
 #ifndef MWL_BENCH_HARNESS_H
 #define MWL_BENCH_HARNESS_H
 
-#include "bench.h"
+#include "bench/bench.h"
 
 struct figures {
     double median, min, max;                 /* ns per operation */

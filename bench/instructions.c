@@ -6,7 +6,7 @@
  * cancel out. The processor's counter is used if the kernel allows it, otherwise callgrind. N is
  * stored with the figure, so that amortised work is the same in a comparison. Only counts with the
  * same compiler and options can be compared. */
-#include "harness.h"
+#include "bench/harness.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* main.c: `mwl-bench [OPTION...] [FILTER]`: the table of cases and the command line. measure.c
  * measures, instructions.c counts and compares. */
-#include "harness.h"
+#include "bench/harness.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * shown too, because on a busy machine other processes use most of the wall time. Allocations and
  * bytes are those through the case's allocator. Instructions are user-space ones as the processor
  * counts them, if the kernel allows reading them; otherwise '-'. */
-#include "harness.h"
+#include "bench/harness.h"
 
 #include <stdarg.h>
 #include <stdio.h>

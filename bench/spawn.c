@@ -1,6 +1,6 @@
 /* spawn.c: starts this program again, directly or in callgrind. The only file of bench that handles
  * processes. */
-#include "harness.h"
+#include "bench/harness.h"
 
 #include <fcntl.h>
 #include <stdio.h>

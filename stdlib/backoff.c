@@ -1,6 +1,6 @@
 /* backoff.c: see backoff.h. d, the capped delay of a position, is initial * rate^(position - 1), at
  * most max. */
-#include "backoff.h"
+#include "stdlib/backoff.h"
 
 #include <math.h>
 #include <string.h>

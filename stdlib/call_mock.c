@@ -2,10 +2,10 @@
  * input.
  *
  * It stores nothing while it waits, because the arguments can be read until the call settles. */
-#include "std_impl.h"
+#include "stdlib/std_impl.h"
 
-#include "backoff.h"
-#include "documents.h"
+#include "stdlib/backoff.h"
+#include "stdlib/documents.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* cel_encoders.c: cel-go's encoders library: base64 (RFC 4648, the standard alphabet). Encoding
  * adds padding. Decoding accepts text with and without padding and skips line ends, as Go's decoder
  * does. */
-#include "std_tables.h"
-#include "text_buf.h"
+#include "stdlib/std_tables.h"
+#include "stdlib/text_buf.h"
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

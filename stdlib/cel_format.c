@@ -4,8 +4,8 @@
  * A clause is %[.precision]letter: s d f e b x X o. Every clause uses one argument; there may be
  * more arguments than clauses. Bytes in %s that are not UTF-8 become U+FFFD, because a string
  * cannot contain them. */
-#include "std_tables.h"
-#include "text_buf.h"
+#include "stdlib/std_tables.h"
+#include "stdlib/text_buf.h"
 
 #define MAX_PRECISION 100 /* cel-go's limit */
 #define DEFAULT_PRECISION 6

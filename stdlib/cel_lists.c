@@ -1,7 +1,7 @@
 /* cel_lists.c: cel-go's lists library. sortBy is a macro, and vm/ has its last part. reverse is
  * registered with the strings, because a name has one function. */
 #include "mwl_config.h"
-#include "std_tables.h"
+#include "stdlib/std_tables.h"
 
 static bool is_list(mwl_value v) { return mwl_value_kind(v) == MWL_KIND_ARRAY; }
 

@@ -1,5 +1,5 @@
 /* cel_math.c: cel-go's math library. */
-#include "std_tables.h"
+#include "stdlib/std_tables.h"
 
 #include <math.h>
 

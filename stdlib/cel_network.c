@@ -4,7 +4,7 @@
  * is its canonical text, so that equal addresses are equal values. The bytes are read from the text
  * when they are needed. An IPv4-mapped address is refused if its end is written with dots;
  * otherwise it is the IPv4 address. Zones are refused. */
-#include "std_tables.h"
+#include "stdlib/std_tables.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* cel_optional.c: optional values. The assembler handles the syntax (a.?b, a[?b], optMap). It may
  * evaluate a default only when it is needed. */
-#include "std_tables.h"
+#include "stdlib/std_tables.h"
 
 #define YEAR_ONE_SEC INT64_C(-62135596800) /* Go's zero value of a Timestamp */
 

@@ -1,5 +1,5 @@
 /* cel_sets.c: cel-go's sets library: lists used as sets. */
-#include "std_tables.h"
+#include "stdlib/std_tables.h"
 
 static bool two_lists(const mwl_value *args) {
     return mwl_value_kind(args[0]) == MWL_KIND_ARRAY && mwl_value_kind(args[1]) == MWL_KIND_ARRAY;

@@ -3,8 +3,8 @@
  * Owns: functions on strings by character (code point). Indexes count characters, an index may be
  * equal to the length, and searching past the end finds nothing rather than failing, as cel-go
  * documents. */
-#include "std_tables.h"
-#include "text_buf.h"
+#include "stdlib/std_tables.h"
+#include "stdlib/text_buf.h"
 
 /* A lent string argument. */
 typedef struct str {

@@ -1,6 +1,6 @@
 /* documents.c: see documents.h. Each text stays below the 4095 bytes that C11 promises for a
  * literal. */
-#include "documents.h"
+#include "stdlib/documents.h"
 
 #define HEAD "{\"$schema\":\"https://mwl.dev/v0.1/provider/schema.json\","
 

@@ -2,9 +2,9 @@
  *
  * The call and its stack are structural parameters: code of the program, which the machine runs for
  * mwl_phase_dispatch. A failed cleanup fails the phase, and so supersedes the Result in flight. */
-#include "std_impl.h"
+#include "stdlib/std_impl.h"
 
-#include "documents.h"
+#include "stdlib/documents.h"
 
 /* spec: middleware-providers, Finally: the cleanup call, whatever the Result is. */
 static void finally_always(mwl_phase *phase, void *user) {

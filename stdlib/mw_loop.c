@@ -3,7 +3,7 @@
  * The two `when` of the author control it: if that of onEntry is false there is no run
  * (MWL_MW_OWNS_RUNS); if that of onSuccess is false the loop ends. So there is no state, and the
  * machine counts the runs. Variables are kept between runs. */
-#include "documents.h"
+#include "stdlib/documents.h"
 #include "mwl_provider.h"
 
 const mwl_middleware mwl__std_loop = {

@@ -15,10 +15,10 @@
  *   [2 + i * WIDTH + f]  field f of the i-th policy that has matched, a number (the enum below)
  *
  * Runs saved by earlier versions have the fields of all policies, COUNT and LAST, from [1] on. */
-#include "std_impl.h"
+#include "stdlib/std_impl.h"
 
-#include "backoff.h"
-#include "documents.h"
+#include "stdlib/backoff.h"
+#include "stdlib/documents.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
  * Owns: the length of the bound and the failure that explains it. Refuses to know: racing,
  * acceptance and interruption, which the machine does (mwl_phase_arm_for). The state of the entry
  * is its arguments, {duration}; they become the details of that failure. */
-#include "std_impl.h"
+#include "stdlib/std_impl.h"
 
-#include "backoff.h"
-#include "documents.h"
+#include "stdlib/backoff.h"
+#include "stdlib/documents.h"
 
 #include <string.h>
 

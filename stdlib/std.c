@@ -1,7 +1,7 @@
 /* std.c: the list of the function libraries. */
 #include "mwl_std.h"
-#include "std_impl.h"
-#include "std_tables.h"
+#include "stdlib/std_impl.h"
+#include "stdlib/std_tables.h"
 
 #include <stdio.h>
 

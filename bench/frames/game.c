@@ -6,7 +6,7 @@
  * Prints one line of JSON. The first two seconds are not measured. */
 #define _POSIX_C_SOURCE 200809L /* clocks */
 
-#include "game.h"
+#include "bench/frames/game.h"
 
 #include <stdio.h>
 #include <stdlib.h>

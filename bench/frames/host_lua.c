@@ -1,6 +1,6 @@
 /* host_lua.c: the scripts as coroutines of Lua 5.4, npc.lua, with their scheduler in Lua,
  * scheduler.lua. */
-#include "lua_game.h"
+#include "bench/frames/lua_game.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * The least that can run this script: a wheel with a list of timers for each frame. A script that
  * its walk has woken leaves its timer there; the number of its wait says that the timer is not
  * meant any more. */
-#include "lua_game.h"
+#include "bench/frames/lua_game.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* host_mwl.c: the scripts as runs of mwlvm, npc.json. The clock stands still during a frame. */
-#include "game.h"
+#include "bench/frames/game.h"
 
 #include <mwl_asm.h>
 #include <mwl_std.h>

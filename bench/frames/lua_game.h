@@ -3,7 +3,7 @@
 #ifndef MWL_BENCH_FRAMES_LUA_GAME_H
 #define MWL_BENCH_FRAMES_LUA_GAME_H
 
-#include "game.h"
+#include "bench/frames/game.h"
 
 #include <lauxlib.h>
 #include <lua.h>

@@ -3,7 +3,7 @@
  * the open wait by its name, and settles the call. */
 #include "mwl_durable.h"
 
-#include "durable_impl.h"
+#include "stdlib/durable/durable_impl.h"
 
 static const char document[] =
     "{\"$schema\": \"https://mwl.dev/v0.1/provider/schema.json\","

@@ -3,7 +3,7 @@
  * Commit before release: a call that is held starts only in mwl_durable_done(), when the change
  * with the snapshot that contains it is in the store. A run that the store did not keep for this
  * worker belongs to another one, and is dropped. */
-#include "durable_impl.h"
+#include "stdlib/durable/durable_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>

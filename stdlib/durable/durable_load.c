@@ -1,6 +1,6 @@
 /* durable_load.c: a run that was claimed becomes a run of the VM, and gets its messages. A run that
  * cannot be loaded is stuck, with the reason; the others go on. */
-#include "durable_impl.h"
+#include "stdlib/durable/durable_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  * Owns: what a change contains, and whether the run leaves memory with it. A run has at most one
  * change that was not taken yet: a newer one replaces it, and keeps what it had to say. */
-#include "durable_impl.h"
+#include "stdlib/durable/durable_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* durable_work.c: what is asked of the store, on whatever thread: commit a group, then poll. What a
  * poll shows is copied, because the store lends it for the call only. */
-#include "durable_impl.h"
+#include "stdlib/durable/durable_impl.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* numbered.c: a map from numbers to pointers, by open addressing. Not vm/base/table.h, because this
  * library uses public functions only; and entries leave it, as they never leave a table there. */
-#include "durable_impl.h"
+#include "stdlib/durable/durable_impl.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* postgres_ask.c: what everybody asks a store on PostgreSQL for: programs, runs, lists, retention.
  * Lists are read in pages, so that neither side holds all of a large store. */
-#include "postgres_impl.h"
+#include "stdlib/durable/postgres_impl.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* postgres_calls.c: calls of a store on PostgreSQL that workers outside take; small values; counts.
  * The lease of such a call goes by the clock of the process that gives it out: it is a courtesy,
  * and the attempt decides. */
-#include "postgres_impl.h"
+#include "stdlib/durable/postgres_impl.h"
 
 #include <string.h>
 

@@ -17,8 +17,8 @@
 #define MWL_DURABLE_POSTGRES_IMPL_H
 
 #include "mwl_store.h"
-#include "postgres_lib.h"
-#include "postgres_sql.h"
+#include "stdlib/durable/postgres_lib.h"
+#include "stdlib/durable/postgres_sql.h"
 
 typedef enum mwl__pg_statement {
 #define MWL_X(name, text) MWL__PG_##name,

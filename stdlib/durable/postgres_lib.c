@@ -1,5 +1,5 @@
 /* postgres_lib.c: see postgres_lib.h. */
-#include "postgres_lib.h"
+#include "stdlib/durable/postgres_lib.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* postgres_post.c: messages for runs on PostgreSQL: answers, cancellations, and taking up a run
  * that is stuck. The row of the run is locked first, so that another one who writes for this run
  * waits. */
-#include "postgres_impl.h"
+#include "stdlib/durable/postgres_impl.h"
 
 struct target {
     int64_t seq, state, last_message;

@@ -3,7 +3,7 @@
  *
  * A reply that does not come is the same as a connection that is lost: the outcome is not known,
  * the caller gets MWL_E_IO and repeats, on a new connection. */
-#include "postgres_impl.h"
+#include "stdlib/durable/postgres_impl.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
  *
  * A commit is one statement or one transaction, so a repetition after a lost connection is safe: a
  * change that is there already has its version, and is found by that. */
-#include "postgres_impl.h"
+#include "stdlib/durable/postgres_impl.h"
 
 #include <stdlib.h>
 #include <string.h>

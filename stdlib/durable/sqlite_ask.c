@@ -1,6 +1,6 @@
 /* sqlite_ask.c: what every process may do with a SQLite store: programs, starting runs, messages,
  * lists, retention, backup. */
-#include "sqlite_impl.h"
+#include "stdlib/durable/sqlite_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* sqlite_calls.c: calls of a SQLite store that workers outside take; small values; counts. */
-#include "sqlite_impl.h"
+#include "stdlib/durable/sqlite_impl.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #define MWL_DURABLE_SQLITE_IMPL_H
 
 #include "mwl_store.h"
-#include "sqlite_lib.h"
+#include "stdlib/durable/sqlite_lib.h"
 
 /* What list shows of a run; ?1 is whether snapshots are wanted. */
 #define MWL__SQLITE_ROW                                                                            \

@@ -1,5 +1,5 @@
 /* sqlite_lib.c: see sqlite_lib.h. */
-#include "sqlite_lib.h"
+#include "stdlib/durable/sqlite_lib.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* sqlite_work.c: what the owner of a SQLite store does: commits groups of changes, claims runs,
  * reads messages, folds the journal. */
-#include "sqlite_impl.h"
+#include "stdlib/durable/sqlite_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>

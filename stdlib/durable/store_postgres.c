@@ -4,7 +4,7 @@
  * times in its length. A run stays with the worker that claimed it. When the lease of a worker is
  * over, others claim its runs; what it then still writes is refused, because the epoch of the run
  * has gone up. */
-#include "postgres_impl.h"
+#include "stdlib/durable/postgres_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * One process owns the file (an exclusive lock on FILE-owner) and is its one worker. Others read,
  * accept runs and leave messages. A saved state is a row of `journal`, appended, because rows that
  * are appended share pages; `idle` folds the newest of each run into its row of `run`. */
-#include "sqlite_impl.h"
+#include "stdlib/durable/sqlite_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* writer.c: the thread that commits. There is no timer: the group is what has come while the last
  * one was written. An idle system commits each change alone, a busy one in hundreds. A store that
  * refuses a work (full disk) gets it again, less and less often; nothing is released meanwhile. */
-#include "durable_impl.h"
+#include "stdlib/durable/durable_impl.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * A value that an expression computes is not known. Everything is only read from JSON: nothing is
  * loaded, and no name is looked up. */
-#include "io.h"
+#include "stdlib/io/io.h"
 
 #include <ctype.h>
 #include <stdio.h>

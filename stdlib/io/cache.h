@@ -5,7 +5,7 @@
 #ifndef MWL_IO_CACHE_H
 #define MWL_IO_CACHE_H
 
-#include "codec.h"
+#include "stdlib/io/codec.h"
 
 typedef enum mwl__store_action {
     MWL__STORE_LOOK,   /* finds the value, or makes a claim */

@@ -1,7 +1,7 @@
 /* cache_store.c: see cache.h. Runs on pool threads; each job opens the file for itself, so that a
  * file which somebody removed or replaced is noticed. */
-#include "cache.h"
-#include "sqlite_api.h"
+#include "stdlib/io/cache.h"
+#include "stdlib/io/sqlite_api.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* call_env.c: env: named variables of the environment, which are secret unless the call says
  * otherwise. */
-#include "io.h"
+#include "stdlib/io/io.h"
 
 #include <stdlib.h>
 

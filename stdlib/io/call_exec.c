@@ -8,8 +8,8 @@
  * somebody of the group is left, and sends SIGKILL when the grace time is over.
  *
  * So many programs run at a time; further calls wait in a queue, where they hold nothing. */
-#include "exec.h"
-#include "codec.h"
+#include "stdlib/io/exec.h"
+#include "stdlib/io/codec.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
  *
  * Here are the arguments, the form of the content and the failures; file_work.c has the actions. A
  * watch looks again and again: a job, then a timer, then a job. */
-#include "file.h"
+#include "stdlib/io/file.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* call_hash.c: hash: hashes and HMACs by libcrypto, on a pool thread. */
-#include "codec.h"
+#include "stdlib/io/codec.h"
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

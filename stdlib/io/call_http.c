@@ -2,7 +2,7 @@
  *
  * Owns: the order of things: what is allowed, reading TLS files on a pool thread, hop after hop,
  * the end, a cancellation at any moment. http.h lists the other files. */
-#include "http.h"
+#include "stdlib/io/http.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* call_log.c: log: writes one line to the log of the host and returns its input. */
-#include "io.h"
+#include "stdlib/io/io.h"
 
 static mwl_io_level level_of(const char *name) {
     return strcmp(name, "debug") == 0   ? MWL_IO_DEBUG

@@ -3,7 +3,7 @@
  * The first of the queue is shown. It has the terminal open, and the loop tells when there is a
  * line. The terminal stays in its line mode; for a secret it does not show what is typed, and it is
  * put back however the question ends. */
-#include "codec.h"
+#include "stdlib/io/codec.h"
 
 #include <errno.h>
 #include <fcntl.h>

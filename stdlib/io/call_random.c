@@ -1,5 +1,5 @@
 /* call_random.c: random: numbers, choices and orders from the seed of the run. */
-#include "io.h"
+#include "stdlib/io/io.h"
 
 #include <math.h>
 #include <stdlib.h>

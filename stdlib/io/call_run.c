@@ -2,7 +2,7 @@
  *
  * A pool thread reads the file and assembles it. Then the run is started. While it goes on, the
  * call is not an op: the run may wait for virtual time, which an op would hold up. */
-#include "file.h"
+#include "stdlib/io/file.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  *
  * The arguments are copied into a heap of the job, and the rows are made in it; the VM's thread
  * copies the value into its own heap. */
-#include "codec.h"
-#include "sqlite_api.h"
+#include "stdlib/io/codec.h"
+#include "stdlib/io/sqlite_api.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* call_template.c: template: a text whose places are filled from a value. */
-#include "codec.h"
+#include "stdlib/io/codec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

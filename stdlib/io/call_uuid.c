@@ -2,7 +2,7 @@
  *
  * Its random bits come from the system and not from the seed of the run: two runs with one seed
  * must not make the same identifier for two things. */
-#include "io.h"
+#include "stdlib/io/io.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* codec.c: see codec.h. CSV is in csv.c. */
-#include "codec.h"
+#include "stdlib/io/codec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef MWL_IO_CODEC_H
 #define MWL_IO_CODEC_H
 
-#include "io.h"
+#include "stdlib/io/io.h"
 
 /* ---- bytes that grow; any thread --------------------------------------------------------------*/
 

@@ -4,9 +4,9 @@
  * is walked by hand, one name at a time from a descriptor: links are read and followed in the text,
  * and ".." never leads above the folder. Both see the same file that is opened, so that a link that
  * is changed meanwhile does not help. Any thread. */
-#include "policy.h"
+#include "stdlib/io/policy.h"
 
-#include "io_impl.h"
+#include "stdlib/io/io_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* csv.c: tables in CSV (RFC 4180): quoted fields, doubled quotes, line breaks inside quotes. */
-#include "codec.h"
+#include "stdlib/io/codec.h"
 
 #include <stdio.h>
 

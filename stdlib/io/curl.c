@@ -1,7 +1,7 @@
 /* curl.c: see curl.h. */
-#include "curl.h"
+#include "stdlib/io/curl.h"
 
-#include "io.h"
+#include "stdlib/io/io.h"
 
 #include <pthread.h>
 

@@ -2,9 +2,9 @@
  *
  * The input is written to a file in memory, which the program gets as its standard input. So the
  * loop does not have to feed a program that reads slowly or not at all. */
-#include "exec.h"
-#include "codec.h"
-#include "policy.h"
+#include "stdlib/io/exec.h"
+#include "stdlib/io/codec.h"
+#include "stdlib/io/policy.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #ifndef MWL_IO_FILE_H
 #define MWL_IO_FILE_H
 
-#include "codec.h"
+#include "stdlib/io/codec.h"
 
 typedef enum mwl__file_action {
     MWL__FILE_READ,

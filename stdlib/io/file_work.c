@@ -1,5 +1,5 @@
 /* file_work.c: actions on files, on a pool thread. Every path is opened inside what is allowed. */
-#include "file.h"
+#include "stdlib/io/file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* help.c: what many providers need: arguments, failures, the log, loading a library. */
-#include "io_impl.h"
+#include "stdlib/io/io_impl.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -4,8 +4,8 @@
  * A path is looked for at every depth, because a value is shown inside others: in the variables, in
  * a failure, in the arguments of a call. The walk keeps, for each level, where it is in each path
  * that has begun further up. */
-#include "secret.h"
-#include "io.h"
+#include "stdlib/io/secret.h"
+#include "stdlib/io/io.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,9 +9,9 @@
 #ifndef MWL_IO_HTTP_H
 #define MWL_IO_HTTP_H
 
-#include "codec.h"
-#include "curl.h"
-#include "io.h"
+#include "stdlib/io/codec.h"
+#include "stdlib/io/curl.h"
+#include "stdlib/io/io.h"
 
 #define MWL__HTTP "Provider.Call.Http."
 

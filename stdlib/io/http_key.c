@@ -3,8 +3,8 @@
  *
  * A key has one content. Otherwise a service answers the second request with what the first one
  * did, or refuses it. */
-#include "http.h"
-#include "sha256.h"
+#include "stdlib/io/http.h"
+#include "stdlib/io/sha256.h"
 
 #include <stdlib.h>
 

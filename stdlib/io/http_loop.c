@@ -1,7 +1,7 @@
 /* http_loop.c: libcurl's multi interface on the libuv loop: one for each mwl_io.
  *
  * libcurl says which sockets it watches and when it wants to be called; the loop does both. */
-#include "http.h"
+#include "stdlib/io/http.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 /* http_reply.c: from a response to a value, metadata or a failure. */
-#include "http.h"
+#include "stdlib/io/http.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* http_request.c: from the arguments of a call to a request. */
-#include "http.h"
+#include "stdlib/io/http.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * so that a name cannot lead to this machine or to a private network, whatever it resolves to. A
  * proxy of the environment resolves names itself, so that the address is not seen here: then only a
  * host that the policy names itself is allowed. */
-#include "http.h"
+#include "stdlib/io/http.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

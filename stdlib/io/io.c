@@ -2,7 +2,7 @@
  *
  * Owns: struct mwl_io, the list of ops, jobs on pool threads. Refuses to know: what a provider does
  * (providers.h lists them), what is allowed (policy.c), what is secret (secret.c). */
-#include "io_impl.h"
+#include "stdlib/io/io_impl.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #define MWL_IO_IMPL_H
 
 #include "mwl_io.h"
-#include "providers.h"
+#include "stdlib/io/providers.h"
 
 #include <stdatomic.h>
 #include <string.h>

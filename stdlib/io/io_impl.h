@@ -2,7 +2,7 @@
 #ifndef MWL_IO_RECORD_H
 #define MWL_IO_RECORD_H
 
-#include "io.h"
+#include "stdlib/io/io.h"
 
 struct mwl_io {
     mwl_vm *vm;

@@ -1,7 +1,7 @@
 /* keyed.c: see keyed.h. A table with chains, which doubles when it is full. Not vm/base/table.h,
  * because this library uses public functions only; and records leave it, as they never leave a
  * table there. */
-#include "keyed.h"
+#include "stdlib/io/keyed.h"
 
 static uint64_t seed[2];
 

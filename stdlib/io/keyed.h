@@ -2,7 +2,7 @@
 #ifndef MWL_IO_KEYED_H
 #define MWL_IO_KEYED_H
 
-#include "io.h"
+#include "stdlib/io/io.h"
 
 #include <stdlib.h>
 

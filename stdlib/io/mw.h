@@ -2,7 +2,7 @@
 #ifndef MWL_IO_MW_H
 #define MWL_IO_MW_H
 
-#include "keyed.h"
+#include "stdlib/io/keyed.h"
 
 #include <stdio.h>
 

@@ -7,8 +7,8 @@
  * With a store (cache.h) the maker first looks there, which may make a claim against other
  * processes; it keeps its value there, or ends the claim. Its record has the value only as long as
  * somebody waits for it here. */
-#include "cache.h"
-#include "mw.h"
+#include "stdlib/io/cache.h"
+#include "stdlib/io/mw.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
  *
  * The state of an entry is {key, failures, openFor, match, probe}. `left` sees whether a probe
  * ended without an answer: it was cancelled, or its run was aborted. */
-#include "mw.h"
+#include "stdlib/io/mw.h"
 
 #define PREFIX "Provider.Middleware.CircuitBreaker"
 

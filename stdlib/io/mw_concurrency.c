@@ -2,7 +2,7 @@
  *
  * A ticket is the turn of one entry: it waits in the queue of its key, or is served. The state of
  * the entry is the number of its ticket, so that `left` finds it in every case. */
-#include "mw.h"
+#include "stdlib/io/mw.h"
 
 #define PREFIX "Provider.Middleware.Concurrency"
 

@@ -1,8 +1,8 @@
 /* mw_log.c: log: a line when the inner scope is entered, and one when it is left.
  *
  * The state of the entry is the arguments of onEntry and the instant: {with, at}. */
-#include "codec.h"
-#include "mw.h"
+#include "stdlib/io/codec.h"
+#include "stdlib/io/mw.h"
 
 static mwl_io_level level_of(const char *name) {
     return strcmp(name, "debug") == 0   ? MWL_IO_DEBUG

@@ -3,7 +3,7 @@
  * A bucket is one instant: when it would be full again. An entry moves it on by the interval of one
  * token, and begins when that is not further than a burst away. So each entry knows its turn when
  * it comes. The state of a waiting entry is {key, interval}, for `left`. */
-#include "mw.h"
+#include "stdlib/io/mw.h"
 
 #define PREFIX "Provider.Middleware.RateLimit"
 

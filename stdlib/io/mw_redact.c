@@ -1,7 +1,7 @@
 /* mw_redact.c: redact: marks parts of values as secret: their paths, so that no value is shown with
  * them, and the texts that the entry sees there, so that no other text is shown with those. The
  * state of the entry is its paths. */
-#include "mw.h"
+#include "stdlib/io/mw.h"
 
 #define PREFIX "Provider.Middleware.Redact"
 

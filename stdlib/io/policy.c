@@ -2,9 +2,9 @@
  *
  * Refuses to know: how a file is opened inside an allowed folder (confine.c), addresses of the
  * network (call_http.c). */
-#include "policy.h"
+#include "stdlib/io/policy.h"
 
-#include "io_impl.h"
+#include "stdlib/io/io_impl.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

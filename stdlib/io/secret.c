@@ -3,9 +3,9 @@
  * A secret has several forms: as it is, as JSON writes it, percent-encoded, as base64 at each of
  * the three positions that its bytes can have in a base64 text. A redactor looks at each position
  * of its text once: a table by the first three bytes has the forms that can begin there. */
-#include "secret.h"
+#include "stdlib/io/secret.h"
 
-#include "io_impl.h"
+#include "stdlib/io/io_impl.h"
 
 #include <stdlib.h>
 

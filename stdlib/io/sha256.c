@@ -3,7 +3,7 @@
  * It is here because a key of a call and a row of a table need it, whatever is installed: libcrypto
  * is loaded only when a Flow asks for a hash. tests/io/test_keyed.c and tests/serve/api.py compare
  * it with others. */
-#include "sha256.h"
+#include "stdlib/io/sha256.h"
 
 #include <stdio.h>
 #include <string.h>

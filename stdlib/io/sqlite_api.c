@@ -1,5 +1,5 @@
 /* sqlite_api.c: see sqlite_api.h. */
-#include "sqlite_api.h"
+#include "stdlib/io/sqlite_api.h"
 
 #include <errno.h>
 #include <fcntl.h>

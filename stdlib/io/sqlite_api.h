@@ -3,7 +3,7 @@
 #ifndef MWL_IO_SQLITE_API_H
 #define MWL_IO_SQLITE_API_H
 
-#include "io.h"
+#include "stdlib/io/io.h"
 
 #include <sqlite3.h>
 

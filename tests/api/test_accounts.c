@@ -2,8 +2,8 @@
  * and how long it works; what it costs to match failures. */
 #include "utest.h"
 
-#include "run_flow.h"
-#include "styles.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
 
 #define URI "mwl:provider.call/acme/act/v1"
 #define ACT "{'provider':'" URI "'}"

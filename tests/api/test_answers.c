@@ -2,8 +2,8 @@
  * yet. */
 #include "utest.h"
 
-#include "run_flow.h"
-#include "styles.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
 
 #define S INT64_C(1000000000)
 #define LATER "'" STYLES_URI("later") "'"

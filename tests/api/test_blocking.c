@@ -5,8 +5,8 @@
 #endif
 #include "utest.h"
 
-#include "run_flow.h"
-#include "styles.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
 
 #include <pthread.h>
 #ifdef __linux__

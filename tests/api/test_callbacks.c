@@ -2,8 +2,8 @@
  * abort and free the same run. The header forbids only pumping and freeing the VM there. */
 #include "utest.h"
 
-#include "run_flow.h"
-#include "styles.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
 
 #define URI STYLES_URI("inside")
 #define CALL(more) "{'action':'Call','call':{'provider':'" URI "'}" more "}"

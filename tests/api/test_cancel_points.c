@@ -2,9 +2,9 @@
  * every point where it waits, one by one: cancelled, aborted, freed with its VM. */
 #include "utest.h"
 
-#include "acme.h"
-#include "run_flow.h"
-#include "styles.h"
+#include "tests/api/acme.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
 
 #define S INT64_C(1000000000)
 #define NOTIFY "{'provider':'" ACME_URI("notify") "'}"

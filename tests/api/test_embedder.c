@@ -4,7 +4,7 @@
  * stacks in test_small_stack.c; other versions of the headers in tests/api/abi. */
 #include "utest.h"
 
-#include "run_flow.h"
+#include "tests/unit/run_flow.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
  * keys of calls. */
 #include "utest.h"
 
-#include "run_flow.h"
+#include "tests/unit/run_flow.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 /* test_host_value.c: what a host gives to a run is checked as the result of an expression is. */
 #include "utest.h"
 
-#include "run_flow.h"
-#include "styles.h"
-#include "told.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
+#include "tests/api/told.h"
 
 #include <math.h>
 

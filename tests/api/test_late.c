@@ -4,9 +4,9 @@
  * noticed in time. */
 #include "utest.h"
 
-#include "acme.h"
-#include "run_flow.h"
-#include "styles.h"
+#include "tests/api/acme.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
 
 #define S INT64_C(1000000000)
 #define WORK "'" STYLES_URI("work") "'"

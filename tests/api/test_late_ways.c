@@ -4,8 +4,8 @@
  * of a call that is not accepted no arm runs. The clock is the test's own. */
 #include "utest.h"
 
-#include "run_flow.h"
-#include "styles.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
 
 #define BOUND_NS INT64_C(5000000000)
 #define URI "'" STYLES_URI("way") "'"

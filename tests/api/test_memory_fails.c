@@ -2,9 +2,9 @@
  * loading, registering and running return a status, and nothing crashes or leaks. */
 #include "utest.h"
 
-#include "acme.h"
-#include "run_flow.h"
-#include "styles.h"
+#include "tests/api/acme.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
 
 /* Every action, every provider of the standard library, both kinds of target, schemas with patterns
  * and references, expressions of every sort, diagnostics (a warning: nothing reads `unread`). */

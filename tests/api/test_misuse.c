@@ -2,9 +2,9 @@
  * assertion with a message where it would be dangerous to continue. */
 #include "utest.h"
 
-#include "run_flow.h"
-#include "styles.h"
-#include "told.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
+#include "tests/api/told.h"
 
 #include <pthread.h>
 #include <setjmp.h>

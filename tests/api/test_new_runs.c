@@ -2,8 +2,8 @@
  * were started, whatever the pump's budget, and whatever a host ends, frees or starts meanwhile. */
 #include "utest.h"
 
-#include "run_flow.h"
-#include "styles.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
 
 #define URI STYLES_URI("first")
 #define CALL_FIRST "{'action':'Call','call':{'provider':'" URI "'},'next':'z'}"

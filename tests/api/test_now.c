@@ -1,7 +1,7 @@
 /* test_now.c: a call provider that answers at once: by `now`, and by the `start` made of it. */
 #include "utest.h"
 
-#include "run_flow.h"
+#include "tests/unit/run_flow.h"
 
 #define URI "mwl:provider.call/acme/quick/v1"
 #define QUICK "'" URI "'"

@@ -3,7 +3,7 @@
  * twice when the run of once.json has ended. */
 #include "utest.h"
 
-#include "run_flow.h"
+#include "tests/unit/run_flow.h"
 
 enum { LABELS = 128, LABEL_SIZE = 40 };
 static struct {

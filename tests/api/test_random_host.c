@@ -2,7 +2,7 @@
  * seed. MWL_SOAK=1 does 100,000 rounds; MWL_SEED=N begins with seed N. */
 #include "utest.h"
 
-#include "random_host.h"
+#include "tests/api/random_host.h"
 
 #include <pthread.h>
 

@@ -2,8 +2,8 @@
  */
 #include "utest.h"
 
-#include "run_flow.h"
-#include "styles.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
 
 #define VERSION(n)                                                                                 \
     FLOW("'a':{'action':'Sleep','for':'PT1H','next':'z'},'z':{'action':'Return','value':{'"        \

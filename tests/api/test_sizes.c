@@ -2,8 +2,8 @@
  * that ends behind a member is completed with zeros, one that ends inside a member is refused. */
 #include "utest.h"
 
-#include "run_flow.h"
-#include "styles.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
 
 typedef struct member {
     const char *name;

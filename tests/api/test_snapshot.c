@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "faulty.h"
-#include "run_flow.h"
+#include "tests/unit/faulty.h"
+#include "tests/unit/run_flow.h"
 #include "vm/program/image.h"
 #include "vm/program/program.h"
 #include "vm/snapshot/header.h"

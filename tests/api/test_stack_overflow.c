@@ -3,8 +3,8 @@
  * processes. */
 #include "utest.h"
 
-#include "run_flow.h"
-#include "styles.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
 
 #include <pthread.h>
 #include <signal.h>

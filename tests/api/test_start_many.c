@@ -2,8 +2,8 @@
  * refused or memory runs out, the runs before it exist and nothing else does. */
 #include "utest.h"
 
-#include "faulty.h"
-#include "run_flow.h"
+#include "tests/unit/faulty.h"
+#include "tests/unit/run_flow.h"
 
 static const char doubles[] =
     FLOW("'a':{'action':'Pass','output':'{{ step.input * 2.0 }}','next':'z'},"

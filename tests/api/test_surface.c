@@ -2,8 +2,8 @@
  * middleware, the trace, where a failure began. */
 #include "utest.h"
 
-#include "acme.h"
-#include "run_flow.h"
+#include "tests/api/acme.h"
+#include "tests/unit/run_flow.h"
 
 #define S INT64_C(1000000000)
 

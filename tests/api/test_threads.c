@@ -1,8 +1,8 @@
 /* test_threads.c: answers from other threads, and VMs on several threads with one program. */
 #include "utest.h"
 
-#include "run_flow.h"
-#include "styles.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

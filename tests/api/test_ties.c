@@ -3,8 +3,8 @@
  * which runs go on. The clock is the test's own. */
 #include "utest.h"
 
-#include "run_flow.h"
-#include "styles.h"
+#include "tests/unit/run_flow.h"
+#include "tests/api/styles.h"
 
 #define S INT64_C(1000000000)
 #define HOST "'" STYLES_URI("host") "'"

@@ -3,8 +3,8 @@
  * allowed. The clock is the thread's processor time: what other processes do does not count. */
 #include "utest.h"
 
-#include "../unit/fuel_meter.h"
-#include "run_flow.h"
+#include "tests/unit/fuel_meter.h"
+#include "tests/unit/run_flow.h"
 
 static void read_cpu(void *ctx, mwl_instant *out) {
     (void)ctx;

@@ -3,7 +3,7 @@
 #include "utest.h"
 
 #include "mwl_provider.h"
-#include "run_flow.h"
+#include "tests/unit/run_flow.h"
 
 #define S INT64_C(1000000000)
 #define GATE_URI "mwl:provider.middleware/acme/gate/v1"

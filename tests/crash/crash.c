@@ -5,9 +5,9 @@
  *
  * Exit status: 0 all runs are over (the number of operations is printed), 42 ended by the shim, 1 a
  * violation. */
-#include "committed.h"
-#include "run_flow.h"
-#include "shim.h"
+#include "tests/durable/committed.h"
+#include "tests/unit/run_flow.h"
+#include "tests/crash/shim.h"
 
 #include "mwl_durable.h"
 

@@ -1,5 +1,5 @@
 /* shim.c: see shim.h. */
-#include "shim.h"
+#include "tests/crash/shim.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

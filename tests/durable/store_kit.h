@@ -5,8 +5,8 @@
 #define STORE_KIT_H
 
 #include "mwl_durable.h"
-#include "postgres_lib.h"
-#include "store_memory.h"
+#include "stdlib/durable/postgres_lib.h"
+#include "tests/durable/store_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* store_memory.c: a store in memory, with any number of workers: leases, claims, the fence. It has
  * the meaning that every store must have, and nothing that can fail but memory. For tests. */
-#include "store_memory.h"
+#include "tests/durable/store_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "utest.h"
 
 #include "mwl_durable.h"
-#include "run_flow.h"
-#include "store_memory.h"
+#include "tests/unit/run_flow.h"
+#include "tests/durable/store_memory.h"
 
 #include <stdio.h>
 

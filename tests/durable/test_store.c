@@ -2,7 +2,7 @@
  * (store_kit.h). */
 #include "utest.h"
 
-#include "store_kit.h"
+#include "tests/durable/store_kit.h"
 
 UTEST(store, a_run_is_accepted_once) {
     for (int kind = 0; kind < KINDS; kind++) {

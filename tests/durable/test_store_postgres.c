@@ -2,8 +2,8 @@
  * database that several use. Without MWL_TEST_POSTGRES (store_kit.h) there is nothing to ask. */
 #include "utest.h"
 
-#include "postgres_impl.h"
-#include "store_kit.h"
+#include "stdlib/durable/postgres_impl.h"
+#include "tests/durable/store_kit.h"
 
 #include <pthread.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
  * lists, calls, values, counts; asked of each (store_kit.h). */
 #include "utest.h"
 
-#include "store_kit.h"
+#include "tests/durable/store_kit.h"
 
 static const mwl_store_start three[3] = {{"a", program_id, "p", {"{}", 2}, 5},
                                          {"b", program_id, "q", {"{}", 2}, 5},

@@ -1,7 +1,7 @@
 /* test_store_sqlite.c: what only the store on SQLite does: a file, its owner, backups. */
 #include "utest.h"
 
-#include "store_kit.h"
+#include "tests/durable/store_kit.h"
 
 #include "stdlib/durable/sqlite_impl.h"
 

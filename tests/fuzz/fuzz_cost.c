@@ -4,7 +4,7 @@
  * The fuzzer's goal is the cost: each operation has a counter for every doubling of its time per
  * unit, and an input that reaches a new one is kept. With a sanitizer times say nothing; then only
  * memory is checked. */
-#include "../unit/fuel_cases.h"
+#include "tests/unit/fuel_cases.h"
 
 #define LARGEST (1u << 20) /* bytes of a text */
 #define MOST (1u << 16)    /* elements of a list or object */

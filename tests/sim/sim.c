@@ -1,7 +1,7 @@
 /* sim.c: histories of a fleet: who moves, what fails, is delayed or unknown, who dies, whose clock
  * jumps. `sim [COUNT [FIRST]]` tries COUNT seeds from FIRST on, and then shows that a
  * release before the commit, and a fence that is not heeded, are found. */
-#include "world.h"
+#include "tests/sim/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>

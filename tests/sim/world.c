@@ -1,7 +1,7 @@
 /* world.c: see world.h. */
-#include "world.h"
+#include "tests/sim/world.h"
 
-#include "run_flow.h"
+#include "tests/unit/run_flow.h"
 
 #include <stdarg.h>
 

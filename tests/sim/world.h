@@ -5,9 +5,9 @@
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
-#include "committed.h"
+#include "tests/durable/committed.h"
 #include "mwl_durable.h"
-#include "store_memory.h"
+#include "tests/durable/store_memory.h"
 
 #define S INT64_C(1000000000)
 enum { WORKERS = 3, RUNS = 4, CALLS = 64, KEYS = 512, ANSWERS = 64 };

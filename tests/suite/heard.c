@@ -1,5 +1,5 @@
 /* heard.c: see heard.h. */
-#include "heard.h"
+#include "tests/suite/heard.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* images.c: see images.h. */
-#include "images.h"
-#include "suite.h"
+#include "tests/suite/images.h"
+#include "tests/suite/suite.h"
 
 #include <stdbool.h>
 #include <stdio.h>

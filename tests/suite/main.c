@@ -2,7 +2,7 @@
  *
  * Owns: the command line, the last line, the exit status. A kind that never skips does not define
  * suite_<kind>_skips, so that is a weak reference. */
-#include "suite.h"
+#include "tests/suite/suite.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* suite.c: folders, files and the count of cases, for every kind of suite. Refuses to know: any
  * kind. If out of memory, the program ends with a message. */
-#include "suite.h"
+#include "tests/suite/suite.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  *
  * Owns: values as the files write them, strict comparison (types count, -0 is not 0), and the
  * macros that exist for tests only (cel.block, cel.index, cel.iterVar, cel.accuVar). */
-#include "suite_cel.h"
+#include "tests/suite/suite_cel.h"
 #include "assembler/cel/cel.h"
 
 #include <stdio.h>

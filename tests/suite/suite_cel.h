@@ -3,7 +3,7 @@
 #define MWL_SUITE_CEL_H
 
 #include "assembler/cel/cel_front.h"
-#include "suite.h"
+#include "tests/suite/suite.h"
 #include "vm/cel/exec_context.h"
 #include "vm/cel/functions.h"
 #include "vm/value/zone.h"

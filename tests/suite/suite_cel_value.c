@@ -1,5 +1,5 @@
 /* suite_cel_value.c: values, declarations and macros of the CEL suite. See suite_cel.h. */
-#include "suite_cel.h"
+#include "tests/suite/suite_cel.h"
 
 #include "tools/base/tool_functions.h"
 #include "assembler/cel/cel.h"

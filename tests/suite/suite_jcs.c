@@ -1,6 +1,6 @@
 /* suite_jcs.c: RFC 8785: each file of input/, read and written canonically, is the file of that
  * name in output/, byte for byte. */
-#include "suite.h"
+#include "tests/suite/suite.h"
 #include "mwl.h"
 
 #include <stdlib.h>

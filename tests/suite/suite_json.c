@@ -1,7 +1,7 @@
 /* suite_json.c: JSON texts that must be accepted (y_), refused (n_) or only not crash (i_), by the
  * reader of data or, on request, of definitions. What the reader of data accepts must be the same
  * after writing and reading it again. */
-#include "suite_json.h"
+#include "tests/suite/suite_json.h"
 #include "mwl.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef MWL_SUITE_JSON_H
 #define MWL_SUITE_JSON_H
 
-#include "suite.h"
+#include "tests/suite/suite.h"
 
 /* Returns whether the text is accepted; if not, *why is a constant text. */
 typedef bool suite_json_reader(const char *text, size_t len, const char **why);

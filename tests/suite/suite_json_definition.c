@@ -4,7 +4,7 @@
  * is a repeated name is refused by that rule and counts as JSON here; the test checks the
  * reason. */
 #include "assembler/source/read.h"
-#include "suite_json.h"
+#include "tests/suite/suite_json.h"
 
 static bool only_duplicates(const mwl__diags *sink) {
     if (sink->n_errors != sink->kept_errors) return false;

@@ -6,7 +6,7 @@
  * expect; `duration` has the narrow grammar of RFC 3339. Each value is also checked with a report,
  * which must agree. */
 #include "assembler/schema/schema_compile.h"
-#include "suite.h"
+#include "tests/suite/suite.h"
 
 #include <stdio.h>
 #include <stdlib.h>

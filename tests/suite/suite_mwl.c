@@ -3,10 +3,10 @@
  * A case is a folder with case.json and definition.json. case.json names its scenarios, which are
  * in scenarios/<name>/. Folders that are not a case are searched for cases. Every scenario has its
  * own VM, with virtual time unless the option asks for the real clock. */
-#include "suite_mwl.h"
+#include "tests/suite/suite_mwl.h"
 
-#include "heard.h"
-#include "images.h"
+#include "tests/suite/heard.h"
+#include "tests/suite/images.h"
 #include "mwl_asm.h"
 #include "mwl_std.h"
 #include "tests/suite/resave.h"

@@ -3,7 +3,7 @@
 #define MWL_SUITE_MWL_H
 
 #include "mwl.h"
-#include "suite.h"
+#include "tests/suite/suite.h"
 #include "tools/test/control.h"
 
 /* Reads scenarios/<name>/control.json; *held is given, and lends to *out. Returns false and `why`

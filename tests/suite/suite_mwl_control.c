@@ -1,6 +1,6 @@
 /* suite_mwl_control.c: control.json of a scenario, which the project's own cases have besides the
  * files of the conformance suite (tests/README.md). */
-#include "suite_mwl.h"
+#include "tests/suite/suite_mwl.h"
 
 #include <stdlib.h>
 

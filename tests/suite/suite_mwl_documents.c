@@ -1,7 +1,7 @@
 /* suite_mwl_documents.c: examples of the meta-schemas: definitions and provider documents, each
  * accepted or refused by the assembler. They test the form only: a valid definition may get one
  * error, that it uses a provider which no catalog has. */
-#include "suite_mwl.h"
+#include "tests/suite/suite_mwl.h"
 
 #include "mwl_asm.h"
 

@@ -3,7 +3,7 @@
  * DIR/schemas/valid/{flow,provider} and the providers' documents DIR/spec/NAME.v1.json, and refuse
  * all of DIR/schemas/invalid/... with a reason. */
 #include "assembler/schema/schema_compile.h"
-#include "suite.h"
+#include "tests/suite/suite.h"
 
 #include <stdio.h>
 #include <stdlib.h>

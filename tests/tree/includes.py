@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""includes.py: no source file includes a header of which it uses no name, and none twice.
+"""includes.py: no source file includes a header of which it uses no name, and none twice. An include names the folder of
+a header; public headers are included without it, as hosts do.
 
 The names of a header are those that it declares itself; what it includes does not count. The file FILE.c
 includes FILE.h without a question. Of the headers of C and POSIX those in SYSTEM are checked, by what they
 are for. A header that is used for what it does, and not for a name, is included with a comment behind it.
 """
+import collections
 import os
 import re
 import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 TOPS = ("vm", "assembler", "stdlib", "tools", "tests", "bench")
-SKIPPED = re.compile(r"tests/api/abi/|tests/utest/|tests/install/|tools/windows/include/")  # copies, and other projects' names
-PLACES = ("", "vm", "assembler", "stdlib", "stdlib/io", "stdlib/durable", "tools", "tests/unit", "tests/api", "bench")
+SKIPPED = re.compile(r"tests/api/abi/|tests/utest/|tests/install/|tools/windows/include/|bench/peers/")  # copies, other projects' names, programs of their own
+PUBLIC = ("vm", "assembler", "stdlib", "stdlib/io", "stdlib/durable")  # folders of public headers, which are included as hosts do
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(["<])([^">]+)[">][ \t]*(/[*/])?', re.M)
 SYSTEM = {
     "assert.h": r"assert\b|static_assert",
@@ -74,15 +76,13 @@ class Header:
         return bool(self.names & words) or bool(self.members & members) or any(w.startswith(a) and w.endswith(b) for a, b in self.pasted for w in words)
 
 
-def find(file, name, texts):
-    for place in (os.path.dirname(file),) + PLACES:
-        path = os.path.normpath(os.path.join(place, name))
-        if path in texts:
-            return path
-    return None
+def find(name, texts):
+    """The path of an included file of ours: its name, or that of a public header. None: of a build, or of another project."""
+    public = [f"{place}/{name}" for place in PUBLIC if name.startswith("mwl")]
+    return next((path for path in [name, *public] if path in texts), None)
 
 
-def check(file, texts, headers, problems):
+def check(file, texts, headers, folders, problems):
     text = texts[file]
     body = without_comments(INCLUDE.sub("", text))
     plain = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', body)
@@ -92,7 +92,9 @@ def check(file, texts, headers, problems):
     for found in INCLUDE.finditer(text):
         quote, name, comment = found.groups()
         line = text.count("\n", 0, found.start()) + 1
-        own = find(file, name, texts) if quote == '"' else None
+        own = find(name, texts) if quote == '"' else None
+        if quote == '"' and not own and os.path.basename(name) in folders:
+            problems.append(f"{file}:{line}: {name} without its folder ({', '.join(folders[os.path.basename(name)])})")
         if name in seen and not re.search(r"\bX\b|_X\b", texts.get(own, "X")):
             problems.append(f"{file}:{line}: {name} is included twice")
         seen.add(name)
@@ -110,9 +112,12 @@ def main():
     texts = {file: open(os.path.join(ROOT, file), errors="replace").read() for file in sources()}
     headers = {file: Header(text) for file, text in texts.items() if file.endswith(".h")}
     headers.update((file, Header(text)) for file, text in texts.items() if file.endswith(".c"))  # a .c that is included
+    folders = collections.defaultdict(list)
+    for file in texts:
+        folders[os.path.basename(file)].append(os.path.dirname(file))
     problems = []
     for file in sorted(texts):
-        check(file, texts, headers, problems)
+        check(file, texts, headers, folders, problems)
     print("\n".join(problems + [f"{len(texts)} files, {len(problems)} problems"]))
     return 1 if problems else 0
 

@@ -9,7 +9,7 @@
 
 #include "tools/base/tool_functions.h"
 #include "assembler/cel/cel.h"
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 
 struct row {
     const char *fn, *args;

@@ -3,7 +3,7 @@
 #ifndef CEL_TREE_H
 #define CEL_TREE_H
 
-#include "cel_print.h"
+#include "tests/unit/cel_print.h"
 
 #include <stdio.h>
 #include <string.h>

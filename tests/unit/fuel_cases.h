@@ -4,8 +4,8 @@
 #ifndef FUEL_CASES_H
 #define FUEL_CASES_H
 
-#include "fuel_meter.h"
-#include "schema_kit.h"
+#include "tests/unit/fuel_meter.h"
+#include "tests/unit/schema_kit.h"
 
 static const char *const fuel_expressions[] = {
     "a == b",

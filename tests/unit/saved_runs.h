@@ -2,8 +2,8 @@
 #ifndef SAVED_RUNS_H
 #define SAVED_RUNS_H
 
-#include "cbor_tree.h"
-#include "run_flow.h"
+#include "tests/unit/cbor_tree.h"
+#include "tests/unit/run_flow.h"
 
 #define S INT64_C(1000000000)
 #define SLOW_URI "mwl:provider.call/test/slow/v1"

@@ -1,6 +1,6 @@
 /* test_asm.c: the assembler as its users see it. */
-#include "assembled.h"
-#include "faulty.h"
+#include "tests/unit/assembled.h"
+#include "tests/unit/faulty.h"
 #include "utest.h"
 
 #include <time.h>

@@ -2,8 +2,8 @@
  * documents that are refused are in tests/diag/provider-*. */
 #include "utest.h"
 
-#include "checked.h"
-#include "faulty.h"
+#include "tests/unit/checked.h"
+#include "tests/unit/faulty.h"
 
 #define URI(text, fault)                                                                           \
     do {                                                                                           \

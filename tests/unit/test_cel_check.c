@@ -1,8 +1,8 @@
 /* Errors and warnings of the checker with their places, and the paths that expressions read. */
 #include "utest.h"
 
-#include "cel_tree.h"
-#include "faulty.h"
+#include "tests/unit/cel_tree.h"
+#include "tests/unit/faulty.h"
 
 static const mwl__cel_root roots[] = {
     {"step", NULL}, {"vars", NULL}, {"call", "a Call exists only inside a Step"}};

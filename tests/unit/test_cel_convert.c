@@ -1,7 +1,7 @@
 /* CEL's conversions: ranges, forms and texts. */
 #include "utest.h"
 
-#include "cel_table.h"
+#include "tests/unit/cel_table.h"
 
 TABLE(cel_convert, numbers, {"int", "['-9223372036854775808']", "-9223372036854775808"},
       {"int", "['9223372036854775808']", NULL}, {"int", "['+5']", "5"}, {"int", "[' 5']", NULL},

@@ -1,7 +1,7 @@
 /* The types that tests/suite deduces for expressions. */
 #include "utest.h"
 
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "tools/lsp/cel_deduce.h"
 
 static const char *const pair_params[] = {"$T", "$U"};

@@ -2,7 +2,7 @@
  * refuses. */
 #include "utest.h"
 
-#include "cel_table.h"
+#include "tests/unit/cel_table.h"
 
 TABLE(cel_encoders, encode, {"base64.encode", "[b'']", "\"\""},
       {"base64.encode", "[b'f']", "\"Zg==\""}, {"base64.encode", "[b'fo']", "\"Zm8=\""},

@@ -3,7 +3,7 @@
 
 #include "tools/base/tool_functions.h"
 #include "assembler/cel/cel.h"
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 
 #include <stdio.h>
 #include <stdlib.h>

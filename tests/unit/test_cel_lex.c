@@ -2,7 +2,7 @@
 #include "utest.h"
 
 #include "assembler/cel/cel_lex.h"
-#include "cel_tree.h"
+#include "tests/unit/cel_tree.h"
 
 #include <math.h>
 

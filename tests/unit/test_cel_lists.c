@@ -1,7 +1,7 @@
 /* cel-go's lists library, and the keys of sortBy. */
 #include "utest.h"
 
-#include "cel_table.h"
+#include "tests/unit/cel_table.h"
 
 TABLE(cel_lists, range_and_slice, {"lists.range", "[4]", "[0, 1, 2, 3]"},
       {"lists.range", "[0]", "[]"}, {"lists.range", "[-3]", "[]"},

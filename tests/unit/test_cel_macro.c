@@ -1,8 +1,8 @@
 /* Macros, the scopes of their variables, and the resolution of names. */
 #include "utest.h"
 
-#include "cel_tree.h"
-#include "faulty.h"
+#include "tests/unit/cel_tree.h"
+#include "tests/unit/faulty.h"
 
 static mwl__buf out;
 

@@ -1,7 +1,7 @@
 /* cel-go's math library. */
 #include "utest.h"
 
-#include "cel_table.h"
+#include "tests/unit/cel_table.h"
 
 TABLE(cel_math, extremes, {"math.greatest", "[1]", "1"}, {"math.greatest", "[1, 2u, 1.5]", "2u"},
       {"math.greatest", "[1, 1.0]", "1"}, {"math.greatest", "[[1, 2.5, 2u]]", "2.5"},

@@ -1,7 +1,7 @@
 /* The functions that the language adds to CEL (spec: expressions, "MWL functions"). */
 #include "utest.h"
 
-#include "cel_table.h"
+#include "tests/unit/cel_table.h"
 
 TABLE(cel_mwl, to_json,
       {"toJson", "[{'b': [1, 2.5, null], 'a': {'\\u00e9': true}}]",

@@ -1,7 +1,7 @@
 /* net.IP and net.CIDR: forms of RFC 4291, canonical text of RFC 5952. */
 #include "utest.h"
 
-#include "cel_table.h"
+#include "tests/unit/cel_table.h"
 
 TABLE(cel_network, addresses, {"string", "[ip('192.168.0.1')]", "\"192.168.0.1\""},
       {"string", "[ip('2001:DB8:0:0:0:0:0:68')]", "\"2001:db8::68\""},

@@ -1,7 +1,7 @@
 /* Optionals as functions; their syntax is tested with the suite. */
 #include "utest.h"
 
-#include "cel_table.h"
+#include "tests/unit/cel_table.h"
 
 TABLE(cel_optional, making, {"optional.of", "[null]", "optional.of(null)"},
       {"optional.none", "[]", "optional.none()"},

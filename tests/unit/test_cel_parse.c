@@ -1,8 +1,8 @@
 /* The grammar of CEL (langdef, Syntax), spans, limits, problems, printing, failing allocations. */
 #include "utest.h"
 
-#include "cel_tree.h"
-#include "faulty.h"
+#include "tests/unit/cel_tree.h"
+#include "tests/unit/faulty.h"
 #include "mwl_config.h"
 
 static mwl__buf out;

@@ -1,7 +1,7 @@
 /* cel-go's sets library. */
 #include "utest.h"
 
-#include "cel_table.h"
+#include "tests/unit/cel_table.h"
 
 TABLE(cel_sets, contains, {"sets.contains", "[[], []]", "true"},
       {"sets.contains", "[[], [1]]", "false"}, {"sets.contains", "[[1, 2, 3], [2, 3]]", "true"},

@@ -1,7 +1,7 @@
 /* CEL's standard functions: sizes, strings, patterns, types, well-known messages. */
 #include "utest.h"
 
-#include "cel_table.h"
+#include "tests/unit/cel_table.h"
 
 TABLE(cel_std, strings, {"size", "['a\\u00e9\\U0001F431']", "3"}, {"size", "[b'\\303\\251']", "2"},
       {"size", "[[1, 2]]", "2"}, {"size", "[{1: 2}]", "1"}, {"size", "[1]", NULL},

@@ -1,7 +1,7 @@
 /* cel-go's strings library: the rules of its documentation, row by row. */
 #include "utest.h"
 
-#include "cel_table.h"
+#include "tests/unit/cel_table.h"
 
 TABLE(cel_strings, char_at, {"charAt", "['tacocat', 3]", "\"o\""},
       {"charAt", "['tacocat', 7]", "\"\""},

@@ -1,7 +1,7 @@
 /* Accessors of timestamps and durations. */
 #include "utest.h"
 
-#include "cel_table.h"
+#include "tests/unit/cel_table.h"
 
 #define T "timestamp('2009-02-13T23:31:30.123Z')"
 

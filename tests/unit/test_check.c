@@ -4,8 +4,8 @@
  * Files called provider-* are checked as provider documents. */
 #include "utest.h"
 
-#include "checked.h"
-#include "faulty.h"
+#include "tests/unit/checked.h"
+#include "tests/unit/faulty.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* test_clone.c: vm/explore/clone.c and fingerprint.c: a copy of a parked run goes on as the run
  * itself does, equal states have equal fingerprints and others have others, and a copy for which
  * memory runs out leaves nothing behind. */
-#include "run_flow.h"
+#include "tests/unit/run_flow.h"
 #include "utest.h"
 #include "vm/explore/clone.h"
 #include "vm/explore/fingerprint.h"

@@ -4,8 +4,8 @@
 
 #include "assembler/emit/disasm.h"
 #include "assembler/emit/emit.h"
-#include "faulty.h"
-#include "op_parse.h"
+#include "tests/unit/faulty.h"
+#include "tests/unit/op_parse.h"
 
 static uint32_t str(mwl__emit *e, const char *s) { return mwl__emit_string(e, s, strlen(s)); }
 

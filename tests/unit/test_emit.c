@@ -3,7 +3,7 @@
 #include "utest.h"
 
 #include "assembler/emit/emit.h"
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 
 #include <math.h>
 

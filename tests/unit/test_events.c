@@ -2,7 +2,7 @@
  */
 #include "tools/show/events.h"
 
-#include "run_flow.h"
+#include "tests/unit/run_flow.h"
 #include "utest.h"
 
 enum { MOST = 4096, TRACKS = 64 };

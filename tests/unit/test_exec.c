@@ -1,6 +1,6 @@
 /* The interpreter on hand-written code: registers, counts, faults, handlers, malformed code. */
 #include "assembler/emit/emit.h"
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "utest.h"
 #include "vm/cel/functions.h"
 #include "vm/machine/exec.h"

@@ -1,9 +1,9 @@
 /* Hostile keys cost the same as other keys of the same size: in data, in a definition and in a
  * program. Quadratic time would be seconds at these sizes, so the limit on CPU time may be
  * generous. */
-#include "flood.h"
+#include "tests/unit/flood.h"
 #include "mwl_asm.h"
-#include "schema_kit.h"
+#include "tests/unit/schema_kit.h"
 #include "utest.h"
 #include "vm/value/value.h"
 

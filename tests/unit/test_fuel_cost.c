@@ -2,7 +2,7 @@
  *
  * No list of functions stands here: the tables that a VM registers are walked, so that a function
  * which is added is measured the same day. MWL_SOAK=1 measures 16 MiB too. */
-#include "fuel_cases.h"
+#include "tests/unit/fuel_cases.h"
 #include "assembler/cel/cel_front.h"
 #include "utest.h"
 

@@ -1,6 +1,6 @@
 /* test_golden.c: compares the definitions of tests/golden with their listings, line by line. With
  * MWL_GOLDEN_UPDATE set, it writes the listings again; review them like any other change. */
-#include "assembled.h"
+#include "tests/unit/assembled.h"
 #include "assembler/emit/disasm.h"
 #include "utest.h"
 

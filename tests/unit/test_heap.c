@@ -1,4 +1,4 @@
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "utest.h"
 #include "vm/value/value.h"
 

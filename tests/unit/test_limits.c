@@ -1,6 +1,6 @@
 /* test_limits.c: the limits of a run, each at the limit and one over; mwl_run_abort; and where a
  * limit or a bound meets work in the middle. */
-#include "run_flow.h"
+#include "tests/unit/run_flow.h"
 #include "utest.h"
 #include "vm/machine/invariant.h"
 #include "vm/machine/state.h"

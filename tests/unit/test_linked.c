@@ -1,6 +1,6 @@
 /* Linked code and atoms: names are one string, bounds hold, the form is what it was made from. */
 #include "assembler/emit/emit.h"
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "utest.h"
 #include "vm/cel/linked.h"
 #include "vm/cel/linked_op.h"

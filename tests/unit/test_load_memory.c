@@ -1,7 +1,7 @@
 /* test_load_memory.c: the memory limit of loading (mwl_program_load_within). Every allocation
  * counts, and programs that are small as bytes and large when they are loaded are refused. */
 #include "assembler/emit/emit.h"
-#include "broken_images.h"
+#include "tests/unit/broken_images.h"
 #include "utest.h"
 #include "vm/program/pack.h"
 

@@ -1,6 +1,6 @@
 /* test_lower.c: the code and the tables of each construct, as vm/program/tables.h describes
  * them. */
-#include "assembled.h"
+#include "tests/unit/assembled.h"
 #include "utest.h"
 
 /* A Flow whose first Step is this object's inside; `z` returns. */

@@ -2,7 +2,7 @@
  * number of the set. */
 #include "utest.h"
 
-#include "op_parse.h"
+#include "tests/unit/op_parse.h"
 
 static bool round_trip(mwl__ins ins) {
     mwl__buf text = mwl__buf_make(mwl_alloc_default());

@@ -5,7 +5,7 @@
 #include "utest.h"
 
 #include "assembler/emit/emit.h"
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "vm/cel/functions.h"
 #include "vm/machine/exec.h"
 

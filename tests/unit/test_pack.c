@@ -1,6 +1,6 @@
 /* test_pack.c: the small form of a program: the same image comes back; nothing else is accepted. */
-#include "assembled.h"
-#include "faulty.h"
+#include "tests/unit/assembled.h"
+#include "tests/unit/faulty.h"
 #include "assembler/emit/emit.h"
 #include "vm/program/pack.h"
 #include "utest.h"

@@ -1,7 +1,7 @@
 /* test_pattern.c: ECMA-262's Unicode mode rule by rule, which matcher runs a pattern, limits. */
 #include "vm/regex/pattern.h"
 
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "mwl_config.h"
 #include "utest.h"
 

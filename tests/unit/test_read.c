@@ -1,7 +1,7 @@
 /* test_read.c: definitions as trees. Strict RFC 8259; unique names; the place of every node, also
  * with escapes; one syntax error stops, duplicates do not. */
 #include "utest.h"
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "mwl_config.h"
 #include "assembler/source/read.h"
 

@@ -3,7 +3,7 @@
 #include "mwl_config.h"
 #include "vm/regex/regex_prog.h"
 
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "utest.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The life of a run as its host sees it: its own limits, and the memory that it holds while it
  * runs. */
-#include "faulty.h"
-#include "run_flow.h"
+#include "tests/unit/faulty.h"
+#include "tests/unit/run_flow.h"
 #include "utest.h"
 
 static const char checked[] = FLOW_WITH(

@@ -1,7 +1,7 @@
 /* test_schema_check.c: what the keywords of JSON Schema mean, at the edges that the public suite
  * leaves out: exact decimals, long arrays, limits, and the language's closed parameters. */
 #include "utest.h"
-#include "schema_kit.h"
+#include "tests/unit/schema_kit.h"
 
 #include <stdlib.h>
 #include <time.h>

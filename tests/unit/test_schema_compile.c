@@ -1,11 +1,11 @@
 /* test_schema_compile.c: compiling schemas: diagnostics with places, references and base URIs, the
  * documents of the dialect, images, out of memory. */
 #include "utest.h"
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "vm/program/program.h"
 #include "assembler/schema/schema_build.h"
-#include "flood.h"
-#include "schema_kit.h"
+#include "tests/unit/flood.h"
+#include "tests/unit/schema_kit.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* test_schema_report.c: the report about a value that is not valid: locations, messages, limits. */
 #include "utest.h"
-#include "schema_kit.h"
+#include "tests/unit/schema_kit.h"
 
 #define EXPECT_REASON(expected, schema, json)                                                      \
     do {                                                                                           \

@@ -2,7 +2,7 @@
 #include "utest.h"
 
 #include "assembler/check/model.h"
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "assembler/check/scope.h"
 
 #include <stdio.h>

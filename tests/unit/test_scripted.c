@@ -1,6 +1,6 @@
 /* test_scripted.c: tools/host/answers.c: which answer a call gets, by URI, Step, order, content and
  * condition; what it says; what happens to a call that nothing answers. */
-#include "run_flow.h"
+#include "tests/unit/run_flow.h"
 #include "tools/host/answers.h"
 #include "utest.h"
 

@@ -1,6 +1,6 @@
 /* Sets of values: membership is equality, the cost is counted and linear for hostile values too,
  * memory is the heap's. */
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "utest.h"
 #include "vm/value/set.h"
 

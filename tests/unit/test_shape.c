@@ -1,5 +1,5 @@
 /* Objects that have the same names in the same order share their keys, and one cannot tell. */
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "utest.h"
 #include "vm/value/shape.h"
 #include "mwl_provider.h"

@@ -4,7 +4,7 @@
  * it: so a check that is left out is noticed. */
 #include "utest.h"
 
-#include "saved_runs.h"
+#include "tests/unit/saved_runs.h"
 
 static node *frame_at(node *run, size_t i) {
     return &tree_field(run, MWL_RECORD_RUN, "root", -1)->kid[i];

@@ -2,7 +2,7 @@
  * is run to its end. */
 #include "utest.h"
 
-#include "saved_runs.h"
+#include "tests/unit/saved_runs.h"
 
 static size_t count_nodes(const node *t) {
     size_t n = 1;

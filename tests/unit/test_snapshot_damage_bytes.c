@@ -3,7 +3,7 @@
  * reach. */
 #include "utest.h"
 
-#include "saved_runs.h"
+#include "tests/unit/saved_runs.h"
 #include "vm/machine/link.h"
 #include "vm/snapshot/reader.h"
 #include "vm/snapshot/resume.h"

@@ -1,7 +1,7 @@
 /* Sorting: any order of elements, equal ones stay in theirs, the number of comparisons is limited,
  * and without memory nothing changes. */
 #include "vm/base/sort.h"
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "utest.h"
 
 enum { MANY = 20000 };

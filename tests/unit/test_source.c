@@ -1,6 +1,6 @@
 /* test_source.c: line and column of every byte, with and without memory for the tables. */
 #include "utest.h"
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "assembler/source/source.h"
 
 /* Lines end with a line feed, columns are code points: counted the slow way. */

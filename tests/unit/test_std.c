@@ -2,7 +2,7 @@
 #include "utest.h"
 
 #include "assembler/provider/catalog.h"
-#include "run_flow.h"
+#include "tests/unit/run_flow.h"
 #include "stdlib/documents.h"
 #include "vm/machine/providers.h"
 

@@ -1,7 +1,7 @@
 /* test_swap.c: programs whose records have the other byte order, which is how a big-endian machine
  * holds a file. Here the machine that runs the test loads one whose order is not its own. ctest's
  * swap_cases runs every case that way. */
-#include "assembled.h"
+#include "tests/unit/assembled.h"
 #include "utest.h"
 #include "vm/base/order.h"
 #include "vm/program/swap.h"

@@ -1,8 +1,8 @@
 /* The table: entries are found with any hash, growth loses none, a failed allocation changes
  * nothing, searches are counted and stay short with the keyed hash, also for hostile keys. */
 #include "vm/base/table.h"
-#include "faulty.h"
-#include "flood.h"
+#include "tests/unit/faulty.h"
+#include "tests/unit/flood.h"
 #include "utest.h"
 #include "vm/base/hash.h"
 #include "vm/value/value.h"

@@ -1,7 +1,7 @@
 /* An interruption may come between any two instructions: in the fields of a dispatch, in a wait, in
  * an arm, in a cleanup. In every case the run ends, every provider execution settles or is asked to
  * stop, and nothing is left. */
-#include "run_flow.h"
+#include "tests/unit/run_flow.h"
 #include "utest.h"
 
 #include "mwl_provider.h"

@@ -3,7 +3,7 @@
  * A row changes one or two things of a good image so that one rule is broken, and names the rule:
  * so a check that is left out is noticed (tests/tree/left_out.py), also where another one would
  * refuse the image too. */
-#include "broken_images.h"
+#include "tests/unit/broken_images.h"
 #include "utest.h"
 
 /* A number, or the pc of the nth instruction with this opcode in the unchanged code. */

@@ -2,7 +2,7 @@
  * brackets that do not nest. Each rule has hand-written code; then every instruction of real
  * programs is put in every place of them. */
 #include "assembler/emit/emit.h"
-#include "broken_images.h"
+#include "tests/unit/broken_images.h"
 #include "utest.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Arrays and objects against a model that copies everything: random operations on versions that
  * share buffers, lent and given in every mix. MWL_SEED in the environment repeats a run. */
-#include "faulty.h"
+#include "tests/unit/faulty.h"
 #include "utest.h"
 #include "vm/value/value.h"
 

@@ -1,5 +1,5 @@
 /* breaks.c: see breaks.h. */
-#include "breaks.h"
+#include "tools/debug/breaks.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #ifndef MWL_TOOLS_DEBUG_BREAKS_H
 #define MWL_TOOLS_DEBUG_BREAKS_H
 
-#include "inspect.h"
+#include "tools/debug/inspect.h"
 
 enum break_kind { BREAK_STEP, BREAK_PHASE, BREAK_PROVIDER, BREAK_CODE, BREAK_WHEN, BREAK_LINE };
 

@@ -2,7 +2,7 @@
  *
  * One thread reads messages and looks at the run while it stands; the run is on the machine's
  * thread, which rings a bell when it stops. So a run can be paused or left while it works. */
-#include "dap.h"
+#include "tools/debug/dap.h"
 
 #include "tools/base/cmd.h"
 

@@ -9,7 +9,7 @@
 #define MWL_TOOLS_DEBUG_DAP_H
 
 #include "tools/base/rpc.h"
-#include "session.h"
+#include "tools/debug/session.h"
 
 /* A value that the editor may ask for while the run stands. */
 struct dap_value {

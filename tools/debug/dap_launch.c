@@ -1,5 +1,5 @@
 /* dap_launch.c: what is debugged, and where it is to stop. See dap.h. */
-#include "dap.h"
+#include "tools/debug/dap.h"
 
 #include "tools/base/cmd.h"
 #include "assembler/source/read.h"

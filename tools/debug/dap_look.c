@@ -1,5 +1,5 @@
 /* dap_look.c: threads, frames, scopes, variables, expressions. See dap.h. */
-#include "dap.h"
+#include "tools/debug/dap.h"
 
 #include "tools/base/path.h"
 #include "tools/base/redact.h"

@@ -1,5 +1,5 @@
 /* inspect.c: see inspect.h. */
-#include "inspect.h"
+#include "tools/debug/inspect.h"
 
 #include "tools/host/expr.h"
 #include "tools/base/redact.h"

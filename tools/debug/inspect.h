@@ -6,7 +6,7 @@
 #ifndef MWL_TOOLS_DEBUG_INSPECT_H
 #define MWL_TOOLS_DEBUG_INSPECT_H
 
-#include "machine.h"
+#include "tools/debug/machine.h"
 
 struct mwl__frame;
 

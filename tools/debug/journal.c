@@ -1,5 +1,5 @@
 /* journal.c: see journal.h. */
-#include "journal.h"
+#include "tools/debug/journal.h"
 
 #include "vm/machine/execution.h"
 #include "vm/machine/state.h"

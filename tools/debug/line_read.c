@@ -1,6 +1,6 @@
 /* line_read.c: a line of a person or a script. With libedit, a terminal has editing and a history;
  * see prompt.h. */
-#include "prompt.h"
+#include "tools/debug/prompt.h"
 
 #include <stdio.h>
 #include <stdlib.h>

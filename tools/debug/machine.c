@@ -1,5 +1,5 @@
 /* machine.c: see machine.h. */
-#include "machine.h"
+#include "tools/debug/machine.h"
 
 #include "tools/base/cmd.h"
 #include "tools/run/host_uv.h"

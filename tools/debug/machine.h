@@ -10,8 +10,8 @@
 #define MWL_TOOLS_DEBUG_MACHINE_H
 
 #include "tools/run/run_vm.h"
-#include "journal.h"
-#include "setup.h"
+#include "tools/debug/journal.h"
+#include "tools/debug/setup.h"
 
 #include <pthread.h>
 

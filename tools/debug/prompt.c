@@ -1,5 +1,5 @@
 /* prompt.c: see prompt.h. */
-#include "prompt.h"
+#include "tools/debug/prompt.h"
 
 #include "tools/base/cmd.h"
 #include "vm/machine/state.h"

@@ -2,7 +2,7 @@
 #ifndef MWL_TOOLS_DEBUG_PROMPT_H
 #define MWL_TOOLS_DEBUG_PROMPT_H
 
-#include "session.h"
+#include "tools/debug/session.h"
 
 /* Where lines come from: a script (FILE), or the terminal. */
 struct prompt {

@@ -1,5 +1,5 @@
 /* session.c: see session.h. */
-#include "session.h"
+#include "tools/debug/session.h"
 
 #include "tools/base/cmd.h"
 

@@ -9,7 +9,7 @@
 #ifndef MWL_TOOLS_DEBUG_SESSION_H
 #define MWL_TOOLS_DEBUG_SESSION_H
 
-#include "breaks.h"
+#include "tools/debug/breaks.h"
 
 enum session_go {
     GO_ON,    /* to the next breakpoint */

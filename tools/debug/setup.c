@@ -1,5 +1,5 @@
 /* setup.c: see setup.h. */
-#include "setup.h"
+#include "tools/debug/setup.h"
 
 #include "tools/base/cmd.h"
 #include "tools/base/input.h"

@@ -1,10 +1,10 @@
 /* cmd_answer.c: `mwlvm answer RUN NAME JSON` and `mwlvm cancel RUN`: messages for a durable run.
  * They are kept in the store, and the command ends: the worker that has the run takes them. */
 #include "tools/base/cmd.h"
-#include "fits.h"
+#include "tools/durable/fits.h"
 #include "tools/base/input.h"
 #include "tools/base/limit.h"
-#include "store.h"
+#include "tools/durable/store.h"
 
 #include <string.h>
 

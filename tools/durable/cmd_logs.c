@@ -1,7 +1,7 @@
 /* cmd_logs.c: `mwlvm logs [RUN]`: what happened to the runs of a store. Only what is committed is
  * there, so a crash takes nothing back that was shown. */
 #include "tools/base/cmd.h"
-#include "store.h"
+#include "tools/durable/store.h"
 #include "tools/base/term.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* cmd_prune.c: `mwlvm prune` and `mwlvm backup`: what is removed from a store, and a copy of it. */
 #include "tools/base/cmd.h"
-#include "store.h"
+#include "tools/durable/store.h"
 
 #include <stdio.h>
 #include <string.h>

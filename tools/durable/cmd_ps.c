@@ -1,6 +1,6 @@
 /* cmd_ps.c: `mwlvm ps`: the runs of a store, and the answers that they wait for. */
 #include "tools/base/cmd.h"
-#include "store.h"
+#include "tools/durable/store.h"
 #include "tools/base/term.h"
 #include "vm/base/utf8.h"
 

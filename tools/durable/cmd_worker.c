@@ -2,9 +2,9 @@
  * driver and a lease of its own in the store, claims runs and drives them. SIGTERM drains it: runs
  * go back to the store, and others take them. */
 #include "tools/base/cmd.h"
-#include "drive.h"
+#include "tools/durable/drive.h"
 #include "tools/base/interrupt.h"
-#include "store.h"
+#include "tools/durable/store.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -4,15 +4,15 @@
  * when it has committed them. About twenty times a second the store is asked for messages and for
  * runs that are due. That costs next to nothing on SQLite when there is nothing new; on PostgreSQL
  * it is some statements, so it is asked less and less often (idle_ns) until something happens. */
-#include "drive.h"
+#include "tools/durable/drive.h"
 
 #include "tools/base/cmd.h"
-#include "fits.h"
+#include "tools/durable/fits.h"
 #include "tools/run/host_uv.h"
 #include "tools/base/interrupt.h"
 #include "tools/base/term.h"
 #include "tools/show/live.h"
-#include "store.h"
+#include "tools/durable/store.h"
 
 #include <pthread.h>
 #include <stdlib.h>

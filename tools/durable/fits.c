@@ -1,5 +1,5 @@
 /* fits.c: see fits.h. */
-#include "fits.h"
+#include "tools/durable/fits.h"
 
 #include "assembler/schema/schema_compile.h"
 

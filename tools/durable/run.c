@@ -1,12 +1,12 @@
 /* run.c: `mwlvm run --durable FILE` and `mwlvm resume --durable FILE`: runs that are in a store
  * before they begin, and what their ends mean for the shell. */
-#include "durable.h"
+#include "tools/durable/durable.h"
 
 #include "tools/base/cmd.h"
-#include "drive.h"
+#include "tools/durable/drive.h"
 #include "tools/show/explain.h"
 #include "tools/base/json_out.h"
-#include "store.h"
+#include "tools/durable/store.h"
 #include "vm/program/program.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* show.c: a run of a store for `mwlvm show --durable FILE RUN`. */
-#include "durable.h"
+#include "tools/durable/durable.h"
 
 #include "tools/base/cmd.h"
-#include "store.h"
+#include "tools/durable/store.h"
 #include "tools/base/term.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* store.c: see store.h. */
-#include "store.h"
+#include "tools/durable/store.h"
 
 #include "tools/base/cmd.h"
 #include "tools/base/interrupt.h"

@@ -1,5 +1,5 @@
 /* findings.c: see findings.h. */
-#include "findings.h"
+#include "tools/explore/findings.h"
 #include "tools/test/coverage.h"
 
 #include <stdlib.h>

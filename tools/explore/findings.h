@@ -3,7 +3,7 @@
 #ifndef MWL_TOOLS_EXPLORE_FINDINGS_H
 #define MWL_TOOLS_EXPLORE_FINDINGS_H
 
-#include "observer.h"
+#include "tools/explore/observer.h"
 
 struct measures {
     bool endless;        /* a state can come again: what follows is of runs that do not repeat */

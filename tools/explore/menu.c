@@ -1,5 +1,5 @@
 /* menu.c: see menu.h. */
-#include "menu.h"
+#include "tools/explore/menu.h"
 
 #include "vm/program/program.h"
 

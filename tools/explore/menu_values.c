@@ -1,5 +1,5 @@
 /* menu_values.c: values for successes: from a JSON Schema, and from what a definition reads. */
-#include "menu.h"
+#include "tools/explore/menu.h"
 
 #include "vm/program/program.h"
 

@@ -1,5 +1,5 @@
 /* observer.c: see observer.h. */
-#include "observer.h"
+#include "tools/explore/observer.h"
 
 #include "tools/host/names.h"
 #include "tools/test/coverage.h"

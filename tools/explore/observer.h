@@ -7,7 +7,7 @@
 #define MWL_TOOLS_EXPLORE_OBSERVER_H
 
 #include "tools/host/expr.h"
-#include "search.h"
+#include "tools/explore/search.h"
 
 enum finding_kind {
     FINDING_INVARIANT,

@@ -1,8 +1,8 @@
 /* report.c: see report.h. */
-#include "report.h"
+#include "tools/explore/report.h"
 
 #include "tools/base/term.h"
-#include "script.h"
+#include "tools/explore/script.h"
 
 #include <inttypes.h>
 #include <stdio.h>

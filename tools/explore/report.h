@@ -2,7 +2,7 @@
 #ifndef MWL_TOOLS_EXPLORE_REPORT_H
 #define MWL_TOOLS_EXPLORE_REPORT_H
 
-#include "findings.h"
+#include "tools/explore/findings.h"
 
 struct explore_report {
     struct search *search;

@@ -1,5 +1,5 @@
 /* script.c: see script.h. */
-#include "script.h"
+#include "tools/explore/script.h"
 
 #include "tools/test/seen.h"
 #include "vm/explore/clone.h"

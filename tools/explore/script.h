@@ -2,7 +2,7 @@
 #ifndef MWL_TOOLS_EXPLORE_SCRIPT_H
 #define MWL_TOOLS_EXPLORE_SCRIPT_H
 
-#include "findings.h"
+#include "tools/explore/findings.h"
 
 /* Appends the way, a line for each choice: "  1. 0 s: Step 'pay' fails with ...". */
 void script_text(const struct search *s, const uint32_t *edges, size_t n, mwl__buf *out);

@@ -1,10 +1,10 @@
 /* search.c: see search.h. */
-#include "search.h"
+#include "tools/explore/search.h"
 
 #include "assembler/provider/provide.h"
 #include "vm/explore/clone.h"
 #include "vm/machine/providers.h"
-#include "observer.h"
+#include "tools/explore/observer.h"
 
 #include <stdio.h>
 #include <signal.h>

@@ -11,7 +11,7 @@
 #ifndef MWL_TOOLS_EXPLORE_SEARCH_H
 #define MWL_TOOLS_EXPLORE_SEARCH_H
 
-#include "menu.h"
+#include "tools/explore/menu.h"
 #include "vm/explore/fingerprint.h"
 
 enum choice_kind { CHOICE_ANSWER, CHOICE_TIME, CHOICE_CANCEL };

@@ -2,7 +2,7 @@
  *
  * A group is a cluster. Edges there join nodes only, so an edge to a group goes to the first node
  * inside and is cut at the cluster's border (lhead, ltail). */
-#include "nested.h"
+#include "tools/graph/nested.h"
 
 static void put_escaped(mwl__buf *out, const char *text) {
     for (; *text; text++) {

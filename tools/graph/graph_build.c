@@ -3,10 +3,10 @@
  * A Flow that is written inside a call, or that one call alone names, is drawn inside that call;
  * every other one is drawn once, by itself, and its callers name it. So the picture is as large as
  * the definition, however often its Flows are called. */
-#include "graph.h"
+#include "tools/graph/graph.h"
 
 #include "tools/base/path.h"
-#include "words.h"
+#include "tools/graph/words.h"
 
 enum { NEST = 8 }; /* groups inside each other until a Flow with a name is drawn by itself */
 

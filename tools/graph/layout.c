@@ -2,9 +2,9 @@
  *
  * Nodes come in the order of drawing, parents before children. So sizes are found from the last to
  * the first, and places from the first to the last; nothing recurses, whatever the depth. */
-#include "graph.h"
-#include "level.h"
-#include "text_width.h"
+#include "tools/graph/graph.h"
+#include "tools/graph/level.h"
+#include "tools/graph/text_width.h"
 
 #define PAD 12.0   /* inside a border */
 #define BOX_X 14.0 /* around the text of a box */

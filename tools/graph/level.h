@@ -17,7 +17,7 @@
 #ifndef MWL_TOOLS_GRAPH_LEVEL_H
 #define MWL_TOOLS_GRAPH_LEVEL_H
 
-#include "graph.h"
+#include "tools/graph/graph.h"
 
 #define LEVEL_NONE UINT32_MAX
 

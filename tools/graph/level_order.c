@@ -3,7 +3,7 @@
  * Sweeps down and up sort each rank by the mean place of the neighbours in the rank before; the
  * order with the fewest crossings is kept. Lanes never mix. The number of sweeps falls with the
  * size, so that a very large Flow still takes time that grows as its size does. */
-#include "level.h"
+#include "tools/graph/level.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
  * always in one block, so it is straight. Linear in points and links.
  *
  * Each lane is placed alone and then moved beside the one before. */
-#include "level.h"
+#include "tools/graph/level.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* level_plain.c: a Flow whose edges are too many to lay out: boxes in rows, in the order written,
  * and straight lines. Its time and its size grow as the definition does. See level.h. */
-#include "level.h"
+#include "tools/graph/level.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* level_rank.c: which edges go back, the rank of every box, and the points of every edge. See
  * level.h. */
-#include "level.h"
+#include "tools/graph/level.h"
 
 #include <stdlib.h>
 

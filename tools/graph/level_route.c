@@ -6,7 +6,7 @@
  * and a line up from the bottom would lie on each other, the first one's track is above; otherwise
  * the order that crosses less. Lines lie in channels, beside the boxes of a rank, or above and
  * below the box they belong to, so none passes through a box or a label. */
-#include "level.h"
+#include "tools/graph/level.h"
 
 #include <math.h>
 #include <stdlib.h>

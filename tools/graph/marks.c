@@ -1,5 +1,5 @@
 /* marks.c: which Steps and edges a coverage file says were taken (`mwlvm test --coverage-file`). */
-#include "graph.h"
+#include "tools/graph/graph.h"
 
 #include "tools/base/path.h"
 

@@ -1,5 +1,5 @@
 /* mermaid.c: the graph as a Mermaid flowchart. See graph.h. */
-#include "nested.h"
+#include "tools/graph/nested.h"
 
 /* Mermaid's own escapes: #name; and #number;. */
 static void put_escaped(mwl__buf *out, const char *text) {

@@ -1,5 +1,5 @@
 /* nested.c: see nested.h. */
-#include "nested.h"
+#include "tools/graph/nested.h"
 
 void nested_indent(mwl__buf *out, unsigned depth) {
     enum { MOST = 40 };

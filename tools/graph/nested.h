@@ -2,7 +2,7 @@
 #ifndef MWL_TOOLS_GRAPH_NESTED_H
 #define MWL_TOOLS_GRAPH_NESTED_H
 
-#include "graph.h"
+#include "tools/graph/graph.h"
 
 /* What a format writes. depth: how many groups are open around it. */
 struct nested {

@@ -4,8 +4,8 @@
  * that a script or a test finds them. Colours are plain rules, once for light and once for dark,
  * because not every viewer knows variables. Every text states its width (textLength), so that it
  * fits its box in any font. */
-#include "graph.h"
-#include "text_width.h"
+#include "tools/graph/graph.h"
+#include "tools/graph/text_width.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* text_width.c: see text_width.h. */
-#include "text_width.h"
+#include "tools/graph/text_width.h"
 
 #include "vm/base/utf8.h"
-#include "vm/mwl_config.h"
+#include "mwl_config.h"
 
 #if MWL_UTF8PROC
 #include <utf8proc.h>

@@ -5,7 +5,7 @@
 #ifndef MWL_TOOLS_TEXT_WIDTH_H
 #define MWL_TOOLS_TEXT_WIDTH_H
 
-#include "graph.h"
+#include "tools/graph/graph.h"
 
 /* Width in pixels of UTF-8 text at this size. */
 double text_width(const char *text, size_t len, enum graph_font font, double px);

@@ -1,5 +1,5 @@
 /* words.c: see words.h. */
-#include "words.h"
+#include "tools/graph/words.h"
 
 #include "vm/base/utf8.h"
 

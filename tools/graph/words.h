@@ -2,7 +2,7 @@
 #ifndef MWL_TOOLS_GRAPH_WORDS_H
 #define MWL_TOOLS_GRAPH_WORDS_H
 
-#include "graph.h"
+#include "tools/graph/graph.h"
 
 /* A copy in one line: control characters become blanks, runs of blanks one; text that is longer
  * than `most` characters is cut and ends with an ellipsis. most 0: no bound. */

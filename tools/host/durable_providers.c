@@ -4,7 +4,7 @@
 #include "tools/base/cmd.h"
 
 #ifdef MWL_HAVE_DURABLE
-#include "stdlib/durable/mwl_durable.h"
+#include "mwl_durable.h"
 
 const char *durable_document(const char **uri) {
     *uri = mwl_durable_answer()->uri;

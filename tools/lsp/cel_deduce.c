@@ -4,9 +4,9 @@
  * schemas; a selection from a message is dyn. Neither the assembler nor the machine needs types:
  * an editor shows them, and the suite compares them. For some artificial expressions the time is
  * exponential in their length. */
-#include "cel_deduce.h"
+#include "tools/lsp/cel_deduce.h"
 
-#include "cel_type.h"
+#include "tools/lsp/cel_type.h"
 
 typedef cel_type type;
 

@@ -3,7 +3,7 @@
  * Owns: reading, writing, unifying and joining types (spec: langdef, Gradual Type Checking).
  * Refuses to know: expressions. `dyn` fits everything; null fits a type that may be null; a wrapper
  * fits its primitive. Depth is limited by TYPE_DEPTH; beyond it two types count as different. */
-#include "cel_type.h"
+#include "tools/lsp/cel_type.h"
 
 #define TYPE_DEPTH 300 /* the height of an expression limits the types that it can build */
 

@@ -2,10 +2,10 @@
  *
  * Owns: what stands at the cursor (a name, a value, a place for one), also in a text that is not
  * finished, and what the language has there. Refuses to know: expressions (complete_expr.c). */
-#include "complete.h"
+#include "tools/lsp/complete.h"
 
 #include "assembler/source/form.h"
-#include "paths.h"
+#include "tools/lsp/paths.h"
 
 #define FLOW_SCHEMA "https://mwl.dev/v0.1/flow/schema.json"
 

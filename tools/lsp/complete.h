@@ -2,7 +2,7 @@
 #ifndef MWL_TOOLS_LSP_COMPLETE_H
 #define MWL_TOOLS_LSP_COMPLETE_H
 
-#include "lsp.h"
+#include "tools/lsp/lsp.h"
 
 /* Kinds of completion items in the protocol. */
 enum item_kind {

@@ -1,10 +1,10 @@
 /* complete_expr.c: completion inside expressions: roots, members, variables, functions, macros. See
  * complete.h. */
-#include "complete.h"
+#include "tools/lsp/complete.h"
 
 #include "tools/words/function_words.h"
 #include "assembler/cel/cel_front.h"
-#include "paths.h"
+#include "tools/lsp/paths.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* diagnose.c: the assembler's diagnostics as the editor shows them, and their repairs. See lsp.h.
  */
-#include "lsp.h"
+#include "tools/lsp/lsp.h"
 
 static const int severities[] = {[MWL_DIAG_ERROR] = 1, [MWL_DIAG_WARNING] = 2, [MWL_DIAG_NOTE] = 3};
 

@@ -1,5 +1,5 @@
 /* document.c: see document.h. */
-#include "document.h"
+#include "tools/lsp/document.h"
 
 #include <stdlib.h>
 

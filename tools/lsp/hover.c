@@ -2,7 +2,7 @@
  *
  * Owns: the words around the facts. The facts come from the tables of roles.c and paths.c, from
  * documents of providers, from the function libraries and from `mwlvm explain`. */
-#include "lsp.h"
+#include "tools/lsp/lsp.h"
 
 #include "tools/base/cmd.h"
 #include "tools/words/guide.h"
@@ -10,8 +10,8 @@
 #include "assembler/source/form.h"
 #include "assembler/cel/cel.h"
 #include "assembler/check/scope.h"
-#include "cel_deduce.h"
-#include "paths.h"
+#include "tools/lsp/cel_deduce.h"
+#include "tools/lsp/paths.h"
 
 /* Deducing a type takes long for some artificial expressions: only those of a usual size are
  * asked. */

@@ -1,5 +1,5 @@
 /* layout.c: formatting, as `mwlvm fmt` does it. See lsp.h. */
-#include "lsp.h"
+#include "tools/lsp/lsp.h"
 
 #include "tools/words/fmt.h"
 

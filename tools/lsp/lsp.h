@@ -15,8 +15,8 @@
 
 #include "tools/host/definition.h"
 #include "tools/base/rpc.h"
-#include "document.h"
-#include "names.h"
+#include "tools/lsp/document.h"
+#include "tools/lsp/names.h"
 #include "vm/cel/functions.h"
 
 /* A document that is open. What is known about it is made when it is first asked for after an

@@ -1,5 +1,5 @@
 /* names.c: see names.h. */
-#include "names.h"
+#include "tools/lsp/names.h"
 
 #include "assembler/cel/cel_lex.h"
 

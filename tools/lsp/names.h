@@ -6,7 +6,7 @@
 #ifndef MWL_TOOLS_LSP_NAMES_H
 #define MWL_TOOLS_LSP_NAMES_H
 
-#include "roles.h"
+#include "tools/lsp/roles.h"
 
 enum name_kind { NAME_STEP, NAME_FLOW, NAME_VARIABLE };
 

@@ -1,5 +1,5 @@
 /* navigate.c: where a name is declared and used; renaming it everywhere. See lsp.h. */
-#include "lsp.h"
+#include "tools/lsp/lsp.h"
 
 #include "assembler/cel/cel_lex.h"
 

@@ -1,5 +1,5 @@
 /* open.c: the documents that the editor has open. See lsp.h. */
-#include "lsp.h"
+#include "tools/lsp/lsp.h"
 
 #include "tools/base/cmd.h"
 #include "tools/words/guide.h"

@@ -1,5 +1,5 @@
 /* outline.c: see outline.h. */
-#include "outline.h"
+#include "tools/lsp/outline.h"
 
 #include "vm/base/ascii.h"
 #include "vm/base/utf8.h"

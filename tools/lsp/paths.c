@@ -1,5 +1,5 @@
 /* paths.c: see paths.h. */
-#include "paths.h"
+#include "tools/lsp/paths.h"
 
 #include "assembler/cel/cel_lex.h"
 #include "assembler/check/scope.h"

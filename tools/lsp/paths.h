@@ -5,7 +5,7 @@
 #ifndef MWL_TOOLS_LSP_PATHS_H
 #define MWL_TOOLS_LSP_PATHS_H
 
-#include "lsp.h"
+#include "tools/lsp/lsp.h"
 
 #define PATH_MAX_NAMES 16
 

@@ -1,5 +1,5 @@
 /* roles.c: see roles.h. */
-#include "roles.h"
+#include "tools/lsp/roles.h"
 
 #include "assembler/check/model.h"
 

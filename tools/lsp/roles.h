@@ -8,7 +8,7 @@
 
 #include "tools/words/members.h"
 #include "assembler/provider/catalog.h"
-#include "outline.h"
+#include "tools/lsp/outline.h"
 
 enum role {
     ROLE_NONE,

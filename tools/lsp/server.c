@@ -2,7 +2,7 @@
  *
  * Diagnostics are made when nothing more has arrived, so a burst of edits is checked once. A
  * request is answered at once. */
-#include "lsp.h"
+#include "tools/lsp/lsp.h"
 
 #include "tools/base/cmd.h"
 

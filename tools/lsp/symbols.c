@@ -1,5 +1,5 @@
 /* symbols.c: the Steps and Flows of a document, as a tree. See lsp.h. */
-#include "lsp.h"
+#include "tools/lsp/lsp.h"
 
 /* Kinds of symbols in the protocol. */
 enum { KIND_MODULE = 2, KIND_FUNCTION = 12, KIND_STEP = 6 /* a method */ };

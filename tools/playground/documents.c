@@ -1,5 +1,5 @@
 /* documents.c: see documents.h. */
-#include "documents.h"
+#include "tools/playground/documents.h"
 
 const mwl_asm_document play_documents[] = {
 #define MWL_X(name, uri_name, rights)                                                              \

@@ -1,7 +1,7 @@
 /* lines.c: see lines.h. */
-#include "lines.h"
+#include "tools/playground/lines.h"
 
-#include "reply.h"
+#include "tools/playground/reply.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* native.c: mwl-play: requests on standard input, one on each line; replies on standard output. For
  * tests of what the playground and the npm package do, without WebAssembly. */
-#include "play.h"
+#include "tools/playground/play.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* play.c: see play.h. */
-#include "play.h"
+#include "tools/playground/play.h"
 
 #include "assembler/emit/disasm.h"
 #include "tools/graph/graph.h"
-#include "reply.h"
-#include "run.h"
+#include "tools/playground/reply.h"
+#include "tools/playground/run.h"
 #include "mwl_config.h"
 #include "vm/program/program.h"
 

@@ -1,5 +1,5 @@
 /* reply.c: see reply.h. */
-#include "reply.h"
+#include "tools/playground/reply.h"
 
 #include "assembler/source/diag.h"
 

@@ -1,16 +1,16 @@
 /* run.c: see run.h. */
-#include "run.h"
+#include "tools/playground/run.h"
 
 #include "tools/host/answers.h"
-#include "lines.h"
+#include "tools/playground/lines.h"
 #include "mwl_std.h"
-#include "reply.h"
+#include "tools/playground/reply.h"
 #include "tools/report/report.h"
 #include "tools/test/control.h"
 #include "assembler/provider/provide.h"
 #include "vm/machine/providers.h"
 #include "vm/program/program.h"
-#include "zone.h"
+#include "tools/playground/zone.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef MWL_PLAY_RUN_H
 #define MWL_PLAY_RUN_H
 
-#include "subject.h"
+#include "tools/playground/subject.h"
 
 struct play_run;
 

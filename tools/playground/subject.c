@@ -1,8 +1,8 @@
 /* subject.c: see subject.h. */
-#include "subject.h"
+#include "tools/playground/subject.h"
 
-#include "documents.h"
-#include "reply.h"
+#include "tools/playground/documents.h"
+#include "tools/playground/reply.h"
 #include "vm/program/program.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  *
  * JavaScript allocates a text, calls mwl_play, and reads the reply: an address and a length, as two
  * 32-bit numbers. */
-#include "play.h"
-#include "zone.h"
+#include "tools/playground/play.h"
+#include "tools/playground/zone.h"
 
 #include <emscripten/emscripten.h>
 #include <stdint.h>

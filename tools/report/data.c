@@ -2,7 +2,7 @@
  *
  * In the JSON `<` is written as \u003c, so that it can stand in a script element: nothing in it
  * ends the element or begins a comment. */
-#include "record.h"
+#include "tools/report/record.h"
 
 #include "tools/graph/graph.h"
 #include "tools/base/redact.h"

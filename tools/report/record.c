@@ -1,5 +1,5 @@
 /* record.c: the events of a run, kept for the report. See record.h. */
-#include "record.h"
+#include "tools/report/record.h"
 
 #include "tools/base/redact.h"
 #include "vm/base/hash.h"

@@ -2,7 +2,7 @@
 #ifndef MWL_TOOLS_REPORT_RECORD_H
 #define MWL_TOOLS_REPORT_RECORD_H
 
-#include "report.h"
+#include "tools/report/report.h"
 #include "vm/base/mem.h"
 #include "vm/base/table.h"
 

@@ -1,5 +1,5 @@
 /* write.c: the page of the report as a file. See report.h. */
-#include "record.h"
+#include "tools/report/record.h"
 
 #include "tools/base/cmd.h"
 #include "tools/base/file_out.h"

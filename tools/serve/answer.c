@@ -2,7 +2,7 @@
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* fopencookie */
 #endif
-#include "answer.h"
+#include "tools/serve/answer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  *
  * A call is a wait of the store with its provider's URI; its answer is a message. So a call that
  * was taken, and its answer, outlive this process. */
-#include "serve.h"
+#include "tools/serve/serve.h"
 
 #include "tools/durable/store.h"
-#include "endpoints.h"
+#include "tools/serve/endpoints.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* api_links.c: links for people without a token: a link answers one wait, once, until its time is
  * over. It is signed with a secret of the store, so every server of the store accepts it. On the
  * desk's thread. */
-#include "serve.h"
+#include "tools/serve/serve.h"
 
 #include "tools/durable/fits.h"
 #include "tools/durable/store.h"
-#include "endpoints.h"
-#include "sha256.h"
+#include "tools/serve/endpoints.h"
+#include "tools/serve/sha256.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* api_programs.c: programs by name, and their pictures. On the desk's thread. */
-#include "serve.h"
+#include "tools/serve/serve.h"
 
 #include "tools/base/cmd.h"
 #include "tools/words/guide.h"
 #include "tools/host/definition_model.h"
 #include "tools/durable/store.h"
-#include "endpoints.h"
+#include "tools/serve/endpoints.h"
 #include "tools/graph/graph.h"
 #include "tools/host/io_host.h"
 #include "tools/base/json_out.h"

@@ -1,10 +1,10 @@
 /* api_runs.c: runs: start, list, look at, answer, cancel. On the desk's thread. */
-#include "serve.h"
+#include "tools/serve/serve.h"
 
-#include "cut.h"
+#include "tools/serve/cut.h"
 #include "tools/durable/fits.h"
 #include "tools/durable/store.h"
-#include "endpoints.h"
+#include "tools/serve/endpoints.h"
 #include "tools/base/json_out.h"
 #include "tools/show/show_value.h"
 #include "vm/snapshot/silent.h"

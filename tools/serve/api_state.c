@@ -1,10 +1,10 @@
 /* api_state.c: the page, how the server is, and metrics for Prometheus. */
-#include "serve.h"
+#include "tools/serve/serve.h"
 
 #include "tools/durable/store.h"
-#include "endpoints.h"
+#include "tools/serve/endpoints.h"
 #include "tools/base/interrupt.h"
-#include "sha256.h"
+#include "tools/serve/sha256.h"
 #include "serve_page.h" /* made from page.html, page.css and page.js */
 
 #include <stdlib.h>

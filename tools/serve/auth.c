@@ -1,9 +1,9 @@
 /* auth.c: see auth.h. */
-#include "auth.h"
+#include "tools/serve/auth.h"
 
 #include "tools/base/cmd.h"
 #include "tools/base/file_out.h"
-#include "sha256.h"
+#include "tools/serve/sha256.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "tools/durable/store.h"
 #include "tools/base/file_in.h"
 #include "tools/base/interrupt.h"
-#include "serve.h"
+#include "tools/serve/serve.h"
 
 #include <signal.h>
 #include <stdlib.h>

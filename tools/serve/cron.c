@@ -1,5 +1,5 @@
 /* cron.c: see cron.h. */
-#include "cron.h"
+#include "tools/serve/cron.h"
 
 #include "vm/value/temporal.h"
 

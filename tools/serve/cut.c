@@ -1,5 +1,5 @@
 /* cut.c: see cut.h. */
-#include "cut.h"
+#include "tools/serve/cut.h"
 
 #include "tools/base/json_out.h"
 

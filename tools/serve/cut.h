@@ -3,7 +3,7 @@
 #ifndef MWL_TOOLS_SERVE_CUT_H
 #define MWL_TOOLS_SERVE_CUT_H
 
-#include "serve.h"
+#include "tools/serve/serve.h"
 
 struct cut {
     FILE *to;

@@ -1,5 +1,5 @@
 /* desk.c: see desk.h. */
-#include "desk.h"
+#include "tools/serve/desk.h"
 
 #include "tools/base/cmd.h"
 #include "tools/durable/store.h"

@@ -4,10 +4,10 @@
  * A request whose answer is not there yet is suspended; http_answer resumes it. Clients that are
  * slow on purpose are closed by a sweep: the library's own timeout counts from the last byte, and a
  * byte now and then would keep a connection for ever. */
-#include "http.h"
+#include "tools/serve/http.h"
 
 #include "tools/base/cmd.h"
-#include "mhd_lib.h"
+#include "tools/serve/mhd_lib.h"
 #include "vm/base/utf8.h"
 
 #include <errno.h>

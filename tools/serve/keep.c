@@ -1,6 +1,6 @@
 /* keep.c: see keep.h. The desk removes a small piece at a time, so that requests do not wait for
  * it. Several servers of a store may do that. */
-#include "keep.h"
+#include "tools/serve/keep.h"
 
 #include "tools/base/cmd.h"
 #include "tools/durable/store.h"

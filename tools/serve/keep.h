@@ -2,7 +2,7 @@
 #ifndef MWL_TOOLS_SERVE_KEEP_H
 #define MWL_TOOLS_SERVE_KEEP_H
 
-#include "serve.h"
+#include "tools/serve/serve.h"
 
 /* CMD_OK, or a status with a message. Without --keep and --keep-failed there is nothing to do. */
 int keep_open(struct serve *s);

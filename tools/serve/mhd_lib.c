@@ -1,5 +1,5 @@
 /* mhd_lib.c: see mhd_lib.h. */
-#include "mhd_lib.h"
+#include "tools/serve/mhd_lib.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

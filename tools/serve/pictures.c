@@ -1,5 +1,5 @@
 /* pictures.c: see pictures.h. */
-#include "pictures.h"
+#include "tools/serve/pictures.h"
 
 #include <pthread.h>
 #include <stdlib.h>

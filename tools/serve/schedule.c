@@ -4,10 +4,10 @@
  * started. An instant is handled in this order: the run is started, the value is set. A crash
  * between them repeats the start, under the same id; a server that comes second finds the run
  * there, and its comparison fails. */
-#include "schedule.h"
+#include "tools/serve/schedule.h"
 
 #include "tools/base/cmd.h"
-#include "cron.h"
+#include "tools/serve/cron.h"
 #include "tools/durable/store.h"
 #include "tools/base/file_in.h"
 #include "vm/value/temporal.h"

@@ -14,7 +14,7 @@
 #ifndef MWL_TOOLS_SERVE_SCHEDULE_H
 #define MWL_TOOLS_SERVE_SCHEDULE_H
 
-#include "serve.h"
+#include "tools/serve/serve.h"
 
 /* Reads the file of the options. CMD_OK, or a status with a message. */
 int schedule_open(struct serve *s);

@@ -1,12 +1,12 @@
 /* serve.c: see serve.h: from a request to its endpoint, and back. */
-#include "serve.h"
+#include "tools/serve/serve.h"
 
 #include "tools/base/cmd.h"
 #include "tools/durable/store.h"
-#include "endpoints.h"
+#include "tools/serve/endpoints.h"
 #include "tools/base/json_out.h"
-#include "keep.h"
-#include "schedule.h"
+#include "tools/serve/keep.h"
+#include "tools/serve/schedule.h"
 #include "vm/base/suggest.h"
 
 #include <stdarg.h>

@@ -12,13 +12,13 @@
 #ifndef MWL_TOOLS_SERVE_SERVE_H
 #define MWL_TOOLS_SERVE_SERVE_H
 
-#include "answer.h"
-#include "auth.h"
-#include "desk.h"
+#include "tools/serve/answer.h"
+#include "tools/serve/auth.h"
+#include "tools/serve/desk.h"
 #include "tools/durable/drive.h"
 #include "tools/durable/store.h"
-#include "http.h"
-#include "pictures.h"
+#include "tools/serve/http.h"
+#include "tools/serve/pictures.h"
 
 #include <stdio.h>
 

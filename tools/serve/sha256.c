@@ -4,7 +4,7 @@
  * loaded by stdlib/io only when a Flow asks for a hash, and need not be there; libmicrohttpd may be
  * built without GnuTLS. Either would be one more library that `mwlvm serve` refuses to start
  * without, for a few hashes of short texts. tests/serve/api.py compares with Python's. */
-#include "sha256.h"
+#include "tools/serve/sha256.h"
 
 #include "stdlib/io/sha256.h"
 

@@ -4,7 +4,7 @@
  * A stream that is behind reads its own events; one that has caught up gets what the tail reads, so
  * that a thousand listeners cost one query. The tail is read only while someone listens or waits.
  */
-#include "serve.h"
+#include "tools/serve/serve.h"
 
 #include "tools/base/cmd.h"
 #include "tools/durable/store.h"

@@ -1,5 +1,5 @@
 /* case_names.c: see case_names.h. */
-#include "case_names.h"
+#include "tools/test/case_names.h"
 
 #include "tools/host/names.h"
 #include "vm/base/suggest.h"

@@ -1,5 +1,5 @@
 /* control.c: see control.h. */
-#include "control.h"
+#include "tools/test/control.h"
 
 #include <inttypes.h>
 #include <stdio.h>

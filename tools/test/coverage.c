@@ -1,5 +1,5 @@
 /* coverage.c: see coverage.h. */
-#include "coverage.h"
+#include "tools/test/coverage.h"
 
 #include "assembler/source/diag.h"
 #include "vm/machine/state.h"

@@ -1,5 +1,5 @@
 /* expect.c: see expect.h. */
-#include "expect.h"
+#include "tools/test/expect.h"
 
 #include "tools/host/names.h"
 

@@ -4,8 +4,8 @@
 #ifndef MWL_TOOLS_TEST_EXPECT_H
 #define MWL_TOOLS_TEST_EXPECT_H
 
-#include "match.h"
-#include "seen.h"
+#include "tools/test/match.h"
+#include "tools/test/seen.h"
 
 struct outcome {
     struct seen *seen;

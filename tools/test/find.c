@@ -1,5 +1,5 @@
 /* find.c: which files and folders are cases of `mwlvm test`. */
-#include "test_case.h"
+#include "tools/test/test_case.h"
 
 #include "tools/base/cmd.h"
 #include "tools/base/path.h"

@@ -1,5 +1,5 @@
 /* match.c: see match.h. */
-#include "match.h"
+#include "tools/test/match.h"
 
 #include <stdio.h>
 #include <string.h>

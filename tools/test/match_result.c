@@ -1,6 +1,6 @@
 /* match_result.c: compares an expected Result with an actual one. Owns: the rules of match_result
  * in match.h, which are those of the conformance suite. */
-#include "match.h"
+#include "tools/test/match.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* programs.c: the definitions that cases share; see test_case.h. */
-#include "programs.h"
+#include "tools/test/programs.h"
 #include "tools/host/testable.h"
 
 #include <stdlib.h>

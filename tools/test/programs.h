@@ -2,7 +2,7 @@
 #ifndef MWL_TOOLS_TEST_PROGRAMS_H
 #define MWL_TOOLS_TEST_PROGRAMS_H
 
-#include "test_case.h"
+#include "tools/test/test_case.h"
 #include "tools/host/testable.h"
 
 #include <pthread.h>

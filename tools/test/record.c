@@ -1,10 +1,10 @@
 /* record.c: see record.h. */
-#include "record.h"
+#include "tools/test/record.h"
 
 #include "tools/base/cmd.h"
 #include "tools/base/file_out.h"
 #include "tools/base/redact.h"
-#include "seen.h"
+#include "tools/test/seen.h"
 #include "vm/base/mem.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* replay.c: one case, run and shown; see test_replay. */
 #include "tools/base/cmd.h"
 #include "tools/base/term.h"
-#include "test_case.h"
+#include "tools/test/test_case.h"
 
 #include <stdio.h>
 #include <string.h>

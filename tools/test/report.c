@@ -1,5 +1,5 @@
 /* report.c: see report.h. */
-#include "report.h"
+#include "tools/test/report.h"
 
 #include "tools/base/cmd.h"
 #include "tools/base/file_out.h"

@@ -3,7 +3,7 @@
 #ifndef MWL_TOOLS_TEST_REPORT_H
 #define MWL_TOOLS_TEST_REPORT_H
 
-#include "test_case.h"
+#include "tools/test/test_case.h"
 
 enum report_form { REPORT_DOTS, REPORT_NAMES, REPORT_TAP };
 

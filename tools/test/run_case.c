@@ -4,11 +4,11 @@
 #include "tools/host/answers.h"
 #include "tools/host/io_host.h"
 #include "tools/host/testable.h"
-#include "case_names.h"
-#include "control.h"
-#include "expect.h"
+#include "tools/test/case_names.h"
+#include "tools/test/control.h"
+#include "tools/test/expect.h"
 #include "mwl_std.h"
-#include "programs.h"
+#include "tools/test/programs.h"
 #include "vm/base/suggest.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* seen.c: see seen.h. */
-#include "seen.h"
+#include "tools/test/seen.h"
 
 #include "vm/machine/state.h"
 

@@ -7,7 +7,7 @@
 #ifndef MWL_TOOLS_TEST_CASE_H
 #define MWL_TOOLS_TEST_CASE_H
 
-#include "coverage.h"
+#include "tools/test/coverage.h"
 
 struct test_case {
     char *name; /* for people; malloc'd, as are the next two */
