@@ -989,6 +989,9 @@ MWL_API void mwl_run_each_wait(const mwl_run *run, bool (*see)(void *ctx, const 
  *   WAITING          a frame begins to wait: for a time, for    absent
  *                    its call, or for the dispatches of its
  *                    Gather
+ *   HIDDEN           several cleanups failed in the unwind of   the failure
+ *                    a Gather. One failure goes on; that of
+ *                    the dispatch `index` is in no Result
  *
  * A scope that is interrupted has no exit: Steps, entries and calls inside it have ended
  * when something around them continues (a PHASE, ENTRY_EXITED, STEP_EXITED or FRAME_EXITED). */
@@ -1002,7 +1005,8 @@ MWL_API void mwl_run_each_wait(const mwl_run *run, bool (*see)(void *ctx, const 
     X(PHASE)                                                                                       \
     X(ATTEMPT)                                                                                     \
     X(CALL_DISPATCHED)                                                                             \
-    X(CALL_ACCEPTED) X(TIMER) X(INTERRUPTED) X(ESTABLISHED) X(ENTRY_EXITED) X(CAUGHT) X(WAITING)
+    X(CALL_ACCEPTED)                                                                               \
+    X(TIMER) X(INTERRUPTED) X(ESTABLISHED) X(ENTRY_EXITED) X(CAUGHT) X(WAITING) X(HIDDEN)
 
 typedef enum mwl_trace_kind {
 #define MWL_X(name) MWL_TRACE_##name,
@@ -1052,6 +1056,10 @@ typedef struct mwl_trace_event {
  * values, and call mwl_run_id() and mwl_run_user(); it must not call other functions of the VM. */
 MWL_API void mwl_vm_trace(mwl_vm *vm, void (*listen)(void *ctx, const mwl_trace_event *event),
                           void *ctx);
+/* Sets who hears of HIDDEN alone, beside a listener of all events or without one; NULL removes it.
+ * It costs nothing until one happens. The same rules. */
+MWL_API void mwl_vm_trace_hidden(mwl_vm *vm, void (*see)(void *ctx, const mwl_trace_event *event),
+                                 void *ctx);
 /* Describes what a run does now, for a line that shows it: calls `see` for each frame, Step and
  * entry that has not ended, with the event that began it, without values and with the present time.
  * For the root frame, the frame that it calls, and so on: FRAME_ENTERED; STEP_ENTERED if it is in a

@@ -110,6 +110,10 @@ static void note_ended(mwl_durable *d) {
     }
 }
 
+static const char *code_of(mwl_value failure) {
+    return mwl_as_text(mwl_object_get(failure, "code", 4), NULL);
+}
+
 static void on_event(void *ctx, const mwl_trace_event *e) {
     mwl_durable *d = ctx;
     mwl__driver_run *r = find(d, e->run);
@@ -119,11 +123,8 @@ static void on_event(void *ctx, const mwl_trace_event *e) {
     case MWL_TRACE_CALL_DISPATCHED: mwl__driver_event(d, r, "call", e->provider); break;
     case MWL_TRACE_ATTEMPT: mwl__driver_event(d, r, "attempt", e->provider); break;
     case MWL_TRACE_INTERRUPTED: mwl__driver_event(d, r, "interrupted", e->step); break;
-    case MWL_TRACE_CAUGHT: {
-        const char *code = mwl_as_text(mwl_object_get(e->value, "code", 4), NULL);
-        mwl__driver_event(d, r, "caught", code);
-        break;
-    }
+    case MWL_TRACE_CAUGHT: mwl__driver_event(d, r, "caught", code_of(e->value)); break;
+    case MWL_TRACE_HIDDEN: mwl__driver_event(d, r, "hidden", code_of(e->value)); break;
     default: break;
     }
 }

@@ -319,6 +319,46 @@ UTEST(surface, trace_user_and_place) {
     flow_close(&f);
 }
 
+/* The dispatches whose failures no Result shows, with their codes. */
+static void write_hidden(void *ctx, const mwl_trace_event *e) {
+    char *line = ctx;
+    const char *code = mwl_as_text(mwl_get(e->value, "code"), NULL);
+    if (e->kind == MWL_TRACE_HIDDEN && e->failed)
+        sprintf(line + strlen(line), " %s#%d %s", e->step, (int)e->index, code ? code : "");
+}
+
+/* Three dispatches of a Gather are interrupted, and each cleanup fails: one failure goes on, the
+ * others are heard, with a listener of all events and without. DECISIONS.md 7. */
+UTEST(surface, a_failure_that_no_result_shows_is_heard) {
+    flow f;
+    char all[200] = "", hidden[200] = "";
+    ASSERT_TRUE(flow_vm(&f, 1));
+    ASSERT_TRUE(flow_load(
+        &f,
+        "{'$schema':'https://mwl.dev/v0.1/flow/schema.json','middleware':[{'provider':" TIMEOUT
+        ",'onEntry':{'with':{'duration':'PT1S'}}}],'entrypoint':'a','steps':{'a':{'action':"
+        "'Gather','over':['U.One','U.Two','U.Three'],'call':{'flow':'w'},'next':'z'},'z':{'action':'Return'}},"
+        "'flows':{'w':{'middleware':[{'provider':" FINALLY ",'onAlways':{'with':{'call':{"
+        "'flow':{'entrypoint':'u','steps':{'u':{'action':'Raise','result':{'code':"
+        "'{{ frame.input }}'}}}},'input':'{{ frame.input }}'}}}}],"
+        "'entrypoint':'s','steps':{'s':{'action':'Sleep','for':'PT1H','next':'r'},"
+        "'r':{'action':'Return'}}}}}"));
+    for (int listens = 0; listens < 2; listens++) {
+        hidden[0] = '\0';
+        ASSERT_TRUE(flow_start(&f, "null"));
+        if (listens) mwl_vm_trace(f.vm, write_hidden, all);
+        mwl_vm_trace_hidden(f.vm, write_hidden, hidden);
+        mwl_vm_pump(f.vm, MWL_NO_BUDGET);
+        EXPECT_STREQ(mwl_as_text(mwl_get(mwl_run_result(f.run), "code"), NULL), "U.One");
+        EXPECT_STREQ(hidden, " a#1 U.Two a#2 U.Three");
+        mwl_run_free(f.run);
+        f.run = NULL;
+    }
+    EXPECT_STREQ(all, hidden);
+    mwl_vm_trace_hidden(f.vm, NULL, NULL);
+    flow_close(&f);
+}
+
 /* What was open, one word for each event: "a" a Step, "attempt 2", "1/3+2" a Gather, "wait 5". */
 static void write_open(void *ctx, const mwl_trace_event *e) {
     char *line = ctx, *end = line + strlen(line);

@@ -195,6 +195,25 @@ flow timeout '"steps": {"a": {"action": "Call", "middleware": [{"provider": "mwl
   "call": {"provider": "mwl:provider.call/mwl/mock/v1", "with": {"delay": "PT1H"}}, "next": "b"}, "b": {"action": "Return"}}'
 expect 5 "$mwlvm" "$dir/timeout.json" --virtual-time
 says "$out" 'Provider.Middleware.Timeout.Exceeded'
+
+# several cleanups of a Gather fail: what is in no Result is printed, and a durable run has it in its log
+flow hidden '"middleware": [{"provider": "mwl:provider.middleware/mwl/timeout/v1", "onEntry": {"with": {"duration": "PT0.05S"}}}],
+  "steps": {"a": {"action": "Gather", "over": ["U.One", "U.Two", "U.Three"], "call": {"flow": "w"}, "next": "b"},
+  "b": {"action": "Return"}}, "flows": {"w": {"middleware": [{"provider": "mwl:provider.middleware/mwl/finally/v1",
+  "onAlways": {"with": {"call": {"flow": {"entrypoint": "u", "steps": {"u": {"action": "Raise", "result": {
+  "code": "{{ frame.input }}", "message": "not undone"}}}}, "input": "{{ frame.input }}"}}}}], "entrypoint": "s",
+  "steps": {"s": {"action": "Sleep", "for": "PT1H", "next": "r"}, "r": {"action": "Return"}}}}'
+expect 1 "$mwlvm" "$dir/hidden.json" --virtual-time --id h
+says "$err" "^mwlvm: run h: the cleanup of dispatch #1 of Step 'a' failed too: U.Two: not undone"
+says "$err" "^mwlvm: run h: the cleanup of dispatch #2 of Step 'a' failed too: U.Three: not undone"
+if "$mwlvm" run --help | grep -q durable; then
+    expect 1 "$mwlvm" "$dir/hidden.json" --durable "$dir/hidden.db" --id h
+    says "$err" 'dispatch #1 .*: U.Two'
+    "$mwlvm" logs --durable "$dir/hidden.db" h >"$out"
+    says "$out" 'hidden  *U.Two'
+    says "$out" 'hidden  *U.Three'
+fi
+
 flow spin '"steps": {"a": {"action": "Pass", "assign": {"n": "{{ step.input }}"}, "next": "a"}}'
 expect 6 "$mwlvm" "$dir/spin.json" --fuel 100000
 says "$err" "^mwlvm: --fuel 100000 was used up in Step 'a' (.*/spin.json:2:11)\$"

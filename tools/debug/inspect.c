@@ -243,6 +243,10 @@ void inspect_event(const mwl_trace_event *e, mwl__buf *out) {
         mwl__buf_printf(out, "Step '%s' failed and a catch clause handles it", e->step);
         break;
     case MWL_TRACE_INTERRUPTED: mwl__buf_puts(out, "a scope is interrupted"); break;
+    case MWL_TRACE_HIDDEN:
+        mwl__buf_puts(out, "a cleanup's failure is in no Result");
+        put_outcome(e, out);
+        break;
     case MWL_TRACE_WAITING: mwl__buf_printf(out, "Step '%s' waits", e->step); break;
     default: mwl__buf_puts(out, mwl_trace_name(e->kind)); break;
     }

@@ -13,7 +13,8 @@
 static const char head[] =
     "usage: mwlvm logs --durable FILE [RUN] [OPTIONS]\n\n"
     "Prints what happened to the runs of a store, or to one of them: accepted, each Step, each\n"
-    "call, failures that were caught, answers, recoveries, the end.\n\n";
+    "call, failures that were caught, those of cleanups that are in no Result (hidden),\n"
+    "answers, recoveries, the end.\n\n";
 
 static const char foot[] =
     "\nExample:\n"

@@ -7,9 +7,17 @@
 #include "mwl_std.h"
 #include "tools/host/stub_provider.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { HIDDEN_MOST = 20 };
+
+static const char *text_of(mwl_value failure, const char *name) {
+    const char *text = mwl_as_text(mwl_get(failure, name), NULL);
+    return text ? text : "";
+}
 
 static mwl_status make_vm(const struct run_options *o, const struct run_vm_host *host, mwl_vm **out,
                           mwl_error *error) {
@@ -30,6 +38,17 @@ static mwl_status make_vm(const struct run_options *o, const struct run_vm_host 
     }
     mwl_status status = mwl_vm_new(&config, out);
     return status == MWL_OK ? mwl_std_add(*out, MWL_STD_ALL, error) : status;
+}
+
+/* Prints a failure that no Result shows; of many the first ones. */
+static void print_hidden(void *ctx, const mwl_trace_event *e) {
+    struct run_vm *v = ctx;
+    if (v->n_hidden++ < HIDDEN_MOST)
+        cmd_note("run %s: the cleanup of dispatch #%" PRId64 " of Step '%s' failed too: %s: %s",
+                 mwl_run_id((mwl_run *)(uintptr_t)e->run), e->index, e->step,
+                 text_of(e->value, "code"), text_of(e->value, "message"));
+    else if (v->n_hidden == HIDDEN_MOST + 1)
+        cmd_note("more cleanups failed; they are not shown");
 }
 
 static int add_stubs(const struct run_options *o, mwl_vm *vm, bool silent) {
@@ -55,6 +74,7 @@ int run_vm_new(const struct run_options *o, const mwl_program *program,
         cmd_fail("%s", error.message ? error.message : mwl_status_text(made));
         return CMD_LIMIT;
     }
+    mwl_vm_trace_hidden(v->vm, print_hidden, v);
     const struct io_host_options how = {&o->binds, &o->permissions};
     int status = io_host_open(&v->io, v->vm, host->loop, program, &how);
     const char *answer = NULL;

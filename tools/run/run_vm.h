@@ -12,8 +12,8 @@
 struct run_vm {
     mwl_vm *vm;
     struct io_host io;
-    struct answers **answers; /* by item of the options' binds; NULL: none */
-    size_t n_answers;
+    struct answers **answers;   /* by item of the options' binds; NULL: none */
+    size_t n_answers, n_hidden; /* failures that no Result shows and that were printed */
 };
 
 /* Where it lives. */

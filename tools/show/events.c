@@ -522,6 +522,7 @@ static void in_frame(struct events *e, struct frame *f, const mwl_trace_event *e
     case MWL_TRACE_WAITING: begin_wait(e, f, event); break;
     case MWL_TRACE_RUN_STARTED:
     case MWL_TRACE_RUN_DONE:
+    case MWL_TRACE_HIDDEN: /* its dispatch has shown it */
     case MWL_TRACE_FRAME_ENTERED: break;
     }
 }

@@ -31,6 +31,7 @@ static const char *words_of(mwl_trace_kind kind) {
     case MWL_TRACE_ENTRY_EXITED: return "middleware exited";
     case MWL_TRACE_CAUGHT: return "failure caught";
     case MWL_TRACE_WAITING: return "waits";
+    case MWL_TRACE_HIDDEN: return "failure hidden";
     }
     return "event";
 }

@@ -376,11 +376,17 @@ void mwl__gather_interrupt(mwl__frame *f, mwl_value cancel, int64_t at_ns) {
 
 mwl_value mwl__gather_superseding(mwl__frame *f) {
     mwl__gather *g = mwl__gather_of(f);
-    if (!g || !g->interrupted) return mwl_absent();
+    mwl_value first = mwl_absent();
+    if (!g || !g->interrupted) return first;
     g->interrupted = false;
-    for (uint32_t i = 0; i < g->next; i++)
-        if (g->slots[i].superseded) return g->slots[i].res.v;
-    return mwl_absent();
+    for (uint32_t i = 0; i < g->next; i++) {
+        if (!g->slots[i].superseded) continue;
+        if (mwl_is_absent(first))
+            first = g->slots[i].res.v;
+        else /* DECISIONS.md 7 */
+            mwl__trace_hidden(f, i, g->slots[i].res.v);
+    }
+    return first;
 }
 
 /* ---- the arms -------------------------------------------------------------------------------- */

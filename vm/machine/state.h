@@ -450,6 +450,8 @@ struct mwl_vm {
     uint64_t id_seed, id_process; /* see mwl__vm_id_seed */
     void (*listen)(void *ctx, const mwl_trace_event *event);
     void *listen_ctx;
+    void (*hear_hidden)(void *ctx, const mwl_trace_event *event);
+    void *hidden_ctx;
     struct mwl__deferred *deferred; /* dead values of runs, freed in steps */
     mwl_value empty;                /* {} */
     mwl__failure_site failure_sites[MWL_FAILURE_SITES];

@@ -116,6 +116,12 @@ static void hear(mwl__frame *f, const mwl_trace_event *e) {
     vm->listen(vm->listen_ctx, e);
 }
 
+void mwl_vm_trace_hidden(mwl_vm *vm, void (*see)(void *ctx, const mwl_trace_event *event),
+                         void *ctx) {
+    vm->hear_hidden = see;
+    vm->hidden_ctx = ctx;
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 void mwl__trace(mwl__frame *f, mwl_trace_kind kind, const char *provider, int64_t index,
@@ -147,6 +153,20 @@ void mwl__trace_result(mwl__frame *f, mwl_trace_kind kind, int64_t index, mwl__r
     e.failed = !res.ok;
     if (index >= 0) fill_gather(&e, f);
     hear(f, &e);
+}
+
+void mwl__trace_hidden(mwl__frame *f, uint32_t index, mwl_value failure) {
+    const mwl_vm *vm = mwl__vm_of(f);
+    mwl_trace_event e;
+    uint32_t branch[BRANCH_MAX];
+    if (!vm->listen && !vm->hear_hidden) return;
+    fill(&e, f, MWL_TRACE_HIDDEN, branch);
+    fill_gather(&e, f);
+    e.index = index;
+    e.value = mwl__borrow(failure);
+    e.failed = true;
+    if (vm->listen) hear(f, &e);
+    if (vm->hear_hidden) vm->hear_hidden(vm->hidden_ctx, &e);
 }
 
 void mwl__trace_entry(mwl__frame *f, mwl_trace_kind kind, int phase, mwl__result res) {

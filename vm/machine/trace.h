@@ -14,6 +14,8 @@ MWL__COLD void mwl__trace_result(mwl__frame *f, mwl_trace_kind kind, int64_t ind
                                  mwl__result res);
 /* An event about the innermost entry of the frame. phase may be -1. */
 MWL__COLD void mwl__trace_entry(mwl__frame *f, mwl_trace_kind kind, int phase, mwl__result res);
+/* HIDDEN, of a dispatch of the frame's Gather. It needs no listener. */
+MWL__COLD void mwl__trace_hidden(mwl__frame *f, uint32_t index, mwl_value failure);
 /* The frame has parked; due_ns is when it wakes by itself, or MWL_NEVER. */
 MWL__COLD void mwl__trace_wait(mwl__frame *f, int64_t due_ns);
 
