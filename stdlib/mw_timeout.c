@@ -8,18 +8,20 @@
 #include "stdlib/backoff.h"
 #include "stdlib/documents.h"
 
-#include <string.h>
+#include <stdio.h>
 
-/* spec: middleware-providers, Timeout: the failure Exceeded explains the interruption. */
-static mwl_value exceeded(mwl_heap *h, mwl_value arguments) {
+enum { DURATION = 40, INSIDE = 300 };
+
+/* spec: middleware-providers, Timeout: the failure Exceeded explains the interruption.
+ * inside: what was interrupted, or "". */
+static mwl_value exceeded(mwl_heap *h, mwl_value arguments, const char *inside) {
     mwl_value duration = mwl_object_get(arguments, "duration", 8);
-    char message[64] = "not finished within ";
-    size_t len = 0, at = strlen(message);
+    char message[DURATION + INSIDE + 32];
+    size_t len = 0;
     const char *text = mwl_as_text(duration, &len);
-    if (!text) len = 0;
-    if (len > 40) len = 40;
-    if (len) memcpy(message + at, text, len);
-    message[at + len] = '\0';
+    if (len > DURATION) len = DURATION;
+    snprintf(message, sizeof message, "not finished within %.*s%s%s", text ? (int)len : 0,
+             text ? text : "", *inside ? ": " : "", inside);
     /* The state of a loaded run is data from outside: nothing else of it goes on. */
     mwl_value details = text && mwl_count(arguments) == 1
                             ? mwl_value_keep(arguments)
@@ -35,7 +37,7 @@ static mwl_value timeout_prepare(mwl_heap *heap, mwl_value arguments, void *user
     int64_t ns;
     if (!mwl__backoff_length(mwl_object_get(arguments, "duration", 8), &ns)) return mwl_absent();
     mwl_value both = mwl_array_push(heap, mwl_array(heap, 2), mwl_int(ns));
-    return mwl_array_push(heap, both, exceeded(heap, arguments));
+    return mwl_array_push(heap, both, exceeded(heap, arguments, ""));
 }
 
 static void begin(mwl_phase *phase, int64_t ns) {
@@ -63,9 +65,11 @@ static void timeout_entry(mwl_phase *phase, void *user) {
 
 static void timeout_elapsed(mwl_phase *phase, void *user) {
     (void)user;
+    char inside[INSIDE];
     mwl_value prepared = mwl_array_at(mwl_phase_prepared(phase), 1);
-    mwl_phase_interrupt(phase, mwl_is_absent(prepared)
-                                   ? exceeded(mwl_phase_heap(phase), mwl_phase_state(phase))
+    const size_t n = mwl_phase_inside(phase, inside, sizeof inside);
+    mwl_phase_interrupt(phase, n || mwl_is_absent(prepared)
+                                   ? exceeded(mwl_phase_heap(phase), mwl_phase_state(phase), inside)
                                    : mwl_value_keep(prepared));
 }
 

@@ -610,6 +610,12 @@ MWL_API mwl_status mwl_phase_answer(mwl_phase *phase, mwl_value *out);
  * now. */
 MWL_API mwl_status mwl_phase_arm(mwl_phase *phase, int64_t bound_mono_ns);
 MWL_API mwl_status mwl_phase_arm_for(mwl_phase *phase, int64_t ns);
+/* In `elapsed`: writes to out what the inner scope was doing, as a part of a sentence for people,
+ * with a NUL, cut to cap bytes: "in Step 'pay', waiting for attempt 2, after Http.Throttled". It
+ * names the Steps that the middleware is not at itself, and each run but the first of what runs its
+ * own inner scope again, with the code of the failure before. Returns its length; 0 if there is
+ * nothing of that to say. */
+MWL_API size_t mwl_phase_inside(const mwl_phase *phase, char *out, size_t cap);
 /* Verdict of `elapsed`: interrupt the inner scope, and emit this failure, the explanation, at the
  * seam. */
 MWL_API mwl_status mwl_phase_interrupt(mwl_phase *phase, mwl_value take_failure);

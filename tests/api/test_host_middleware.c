@@ -207,6 +207,46 @@ static void trying_failure(mwl_phase *phase, void *user) {
     if (mwl_phase_runs(phase) < 4) mwl_phase_reenter(phase, MWL_REENTER_RESTORE, S);
 }
 
+static char said[2][64];
+static size_t said_len[3];
+static void saying_elapsed(mwl_phase *phase, void *user) {
+    (void)user;
+    said_len[0] = mwl_phase_inside(phase, said[0], sizeof said[0]);
+    said_len[1] = mwl_phase_inside(phase, said[1], 10);
+    said_len[2] = mwl_phase_inside(phase, NULL, 0);
+    mwl_phase_interrupt(phase, mwl_failure(mwl_phase_heap(phase), "timeout", "Acme.Late", said[0],
+                                           mwl_absent(), mwl_absent()));
+}
+
+/* A middleware that sets a bound can say what it interrupts. */
+UTEST_F(host_middleware, says_what_it_interrupts) {
+    host *h = &utest_fixture->h;
+    const mwl_middleware saying = {.uri = ACME_URI("keep-trying"),
+                                   .document = trying_doc,
+                                   .flags = MWL_MW_RESTORES,
+                                   .entry = trying_entry,
+                                   .elapsed = saying_elapsed};
+    const mwl_asm_provider document = {saying.uri, trying_doc, strlen(trying_doc)};
+    ASSERT_EQ((int)mwl_vm_provide_middleware(h->f.vm, &saying, 1, NULL, NULL), (int)MWL_OK);
+    h->f.documents = &document;
+    h->f.n_documents = 1;
+    EXPECT_TRUE(
+        strstr(
+            run(h,
+                CALL("{'provider':'" ACME_URI(
+                         "keep-trying") "'},{'provider':" RETRY
+                                        ",'onEntry':{'with':{'policies':[{'match':{'codes':['*']},"
+                                        "'attempts':9,'backoff':{'initial':'PT3S'}}]}}}",
+                     "{'failure':{'code':'No'}}"),
+                "1"),
+            "Acme.Late") != NULL);
+    EXPECT_STREQ(said[0], "waiting for attempt 3, after No");
+    EXPECT_STREQ(said[1], "waiting f");
+    EXPECT_EQ(said_len[0], strlen(said[0]));
+    EXPECT_EQ(said_len[1], (size_t)9);
+    EXPECT_EQ(said_len[2], (size_t)0);
+}
+
 /* A Result that was consumed for a re-run was accepted, but the race continues: the bound of the
  * entry covers all its runs and the waits between them. */
 UTEST_F(host_middleware, a_bound_spans_the_runs_of_its_own_entry) {

@@ -124,6 +124,28 @@ UTEST(ties, a_run_does_not_depend_on_another_one) {
     mwl_program_release(outer);
 }
 
+/* What an interruption explains does not depend on the process in which the wait ends. */
+UTEST(ties, an_explanation_is_the_same_after_loading) {
+    mwl_program *p =
+        load(STEP(BOUND("PT5S") ",{'provider':" RETRY
+                                ",'onEntry':{'with':{'policies':[{'match':{'codes':['*']},"
+                                "'attempts':9,'backoff':{'initial':'PT9S'}}]}}}",
+                  "{'provider':" MOCK ",'with':{'failure':{'code':'A.B'}}}"));
+    for (int saved = 0; saved < 2; saved++) {
+        clock_ns = 0;
+        mwl_vm *vm = new_vm(), *other = new_vm();
+        mwl_run *run = start(vm, p, "r");
+        pump_at(vm, 0);
+        if (saved) run = through(run, other, p);
+        pump_at(saved ? other : vm, 5 * S + 1);
+        EXPECT_STREQ(result(run),
+                     "Exceeded: not finished within PT5S: waiting for attempt 2, after A.B");
+        mwl_vm_free(vm);
+        mwl_vm_free(other);
+    }
+    mwl_program_release(p);
+}
+
 /* The inner bound has fired, and its cleanup ends at the very instant of the outer one. Equal
  * bounds: the outer one explains. Both hold in whichever process the run is at that instant. */
 UTEST(ties, a_tie_is_the_same_after_loading) {

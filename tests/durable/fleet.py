@@ -554,7 +554,7 @@ def main():
             for part in ("", "_server", "_postgres"):
                 subprocess.run([TEST_STORE + part], env=env, check=True)
             server.sql("drop schema if exists mwlvm cascade")
-            subprocess.run([sys.executable, os.path.join(HERE, "..", "examples.py"), MWLVM, "--store"], env=env, check=True)
+            subprocess.run([sys.executable, os.path.join(HERE, "..", "command", "examples.py"), MWLVM, "--store"], env=env, check=True)
             commands = Commands(server)
             commands.check_asking()
             commands.check_draining()

@@ -250,13 +250,16 @@ UTEST(retry, jitter_is_bounded_and_repeats_with_its_seed) {
     }
 }
 
+#define LOOPING(when, more) "{'provider':" LOOP ",'onSuccess':{'when':'{{ " when " }}'" more "}}"
+
 /* ---- Timeout --------------------------------------------------------------------------------- */
 
 #define WITHIN(duration, more)                                                                     \
     "{'provider':" TIMEOUT ",'onEntry':{'with':{'duration':'" duration "'}" more "}}"
-#define EXCEEDED(duration)                                                                         \
+#define EXCEEDED(duration) EXCEEDED_IN(duration, "")
+#define EXCEEDED_IN(duration, inside)                                                              \
     "{'code':'Provider.Middleware.Timeout.Exceeded','details':{'duration':'" duration "'},"        \
-    "'message':'not finished within " duration "','type':'timeout'}"
+    "'message':'not finished within " duration inside "','type':'timeout'}"
 
 UTEST(timeout, exceeded) {
     EXPECT_STREQ(flow_run(&f, CALL(WITHIN("PT5S", ""), "{'delay':'PT10S'}"), "5"),
@@ -302,7 +305,7 @@ UTEST(timeout, around_and_inside_retry) {
                           CALL(WITHIN("PT10S", "") "," AGAIN("100"),
                                "{'delay':'PT3S','failure':{'code':'A'}}"),
                           "5"),
-                 EXCEEDED("PT10S"));
+                 EXCEEDED_IN("PT10S", ": in attempt 3, after A"));
     EXPECT_EQ(f.took_ns, 10 * S);
     EXPECT_TRUE(
         strstr(flow_run(&f, CALL(AGAIN("3") "," WITHIN("PT2S", ""), "{'delay':'PT3S'}"), "5"),
@@ -310,9 +313,52 @@ UTEST(timeout, around_and_inside_retry) {
     EXPECT_EQ(f.took_ns, (2 + 1 + 2 + 1 + 2) * S);
 }
 
-/* ---- Loop ------------------------------------------------------------------------------------ */
+/* Who reads of an outer bound wants to know what was going on: the Step, the attempt, and why that
+ * was made. What the place of the bound says already is not said again. */
+UTEST(timeout, names_what_it_interrupted) {
+#define FAIL_SLOWLY "{'delay':'PT3S','failure':{'code':'A.B','message':'m','details':1}}"
+#define OF_FLOW(middleware, with)                                                                  \
+    FLOW_WITH("'middleware':[" middleware "],", "'a':{'action':'Call','call':{'provider':" MOCK    \
+                                                ",'with':" with "},'next':'done'}," DONE)
+#define STEP_OF_FLOW(middleware, of_step, with)                                                    \
+    FLOW_WITH("'middleware':[" middleware "],",                                                    \
+              "'a':{'action':'Call','middleware':[" of_step "],'call':{'provider':" MOCK           \
+              ",'with':" with "},'next':'done'}," DONE)
+    static const struct {
+        const char *definition, *inside;
+    } rows[] = {
+        {CALL(WITHIN("PT5S", ""), "{'delay':'PT9S'}"), ""},
+        {CALL(WITHIN("PT5S", "") "," AGAIN("100"), "{'delay':'PT9S'}"), ""},
+        {CALL(WITHIN("PT5S", "") "," AGAIN("100"), FAIL_SLOWLY), ": in attempt 2, after A.B"},
+        {CALL(WITHIN("PT3.5S", "") "," AGAIN("100"), FAIL_SLOWLY),
+         ": waiting for attempt 2, after A.B"},
+        {CALL(WITHIN("PT9S", "") "," LOOPING("true", ""), "{'delay':'PT4S'}"), ": in iteration 3"},
+        {OF_FLOW(WITHIN("PT5S", ""), "{'delay':'PT9S'}"), ": in Step 'a'"},
+        {OF_FLOW(WITHIN("PT5S", "") "," AGAIN("9"), FAIL_SLOWLY),
+         ": in attempt 2, after A.B, in Step 'a'"},
+        {OF_FLOW(WITHIN("PT3.5S", "") "," AGAIN("9"), FAIL_SLOWLY),
+         ": waiting for attempt 2, after A.B"},
+        {STEP_OF_FLOW(WITHIN("PT3.5S", ""), AGAIN("9"), FAIL_SLOWLY),
+         ": in Step 'a', waiting for attempt 2, after A.B"},
+        {FLOW_WITH(
+             "'flows':{'in':{'entrypoint':'b','steps':{'b':{'action':'Call','middleware':[" AGAIN(
+                 "9") "],'call':{'provider':" MOCK ",'with':" FAIL_SLOWLY
+                      "},'next':'c'},'c':{'action':'Return'}}}},",
+             "'a':{'action':'Call','middleware':[" WITHIN(
+                 "PT5S", "") "],'call':{'flow':'in'},'next':'done'}," DONE),
+         ": in Step 'b' of Flow 'in', in attempt 2, after A.B"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *got = flow_run(&f, rows[i].definition, "5"), *at = strstr(got, "not finished");
+        at = at ? strchr(at, 'S') : NULL; /* behind the duration */
+        ASSERT_TRUE(at != NULL);
+        EXPECT_EQ(strncmp(at + 1, rows[i].inside, strlen(rows[i].inside)), 0);
+        EXPECT_EQ(at[1 + strlen(rows[i].inside)], '\'');
+        if (strncmp(at + 1, rows[i].inside, strlen(rows[i].inside)))
+            fprintf(stderr, "%zu: %s\n", i, got);
+    }
+}
 
-#define LOOPING(when, more) "{'provider':" LOOP ",'onSuccess':{'when':'{{ " when " }}'" more "}}"
+/* ---- Loop ------------------------------------------------------------------------------------ */
 
 UTEST(loop, carries_its_value) {
     EXPECT_STREQ(flow_run(&f,

@@ -141,7 +141,7 @@ static void add_entry(print *p, const mwl__frame *f, const mwl__entry *e) {
     else
         add_value(p, e->contributed);
     add_value(p, e->vars);
-    add_result(p, &e->res);
+    if (e->state != MWL_ENTRY_INNER) add_result(p, &e->res); /* else a word for people, if any */
     add_result(p, &e->emit);
     add_value(p, e->cancel);
     if (e->armed) add_left(p, e->bound_ns);

@@ -7,6 +7,7 @@
 #include "vm/machine/clock.h"
 #include "vm/machine/trace.h"
 #include "vm/machine/unwind.h"
+#include "vm/value/words.h"
 
 uint32_t mwl__ascend(mwl__frame *f, mwl_vm *vm) { return mwl__ascend_inline(f, vm); }
 
@@ -67,6 +68,18 @@ uint32_t mwl__ascend_pass_on(mwl__frame *f, mwl_vm *vm) {
         rec = f->entries->link->rec; /* of an entry whose bound has not elapsed */
         if (!mwl__ascend_passes(f, vm, rec, silent)) return mwl__ascend(f, vm);
     }
+}
+
+/* Inside a bound, the code of a failure stays until the next Result rises: what explains an
+ * interruption says why the scope runs again (mwl_phase_inside). No expression can read it. */
+void mwl__ascend_consume(mwl__frame *f, mwl__entry *e) {
+    mwl_heap *h = mwl__heap_of(f);
+    mwl_value code = mwl_absent();
+    if (!e->res.ok && mwl__unwind_bounded(f))
+        code = mwl_failure(h, NULL, mwl_as_text(mwl__word_get(e->res.v, MWL_WORD_CODE), NULL), NULL,
+                           mwl_absent(), mwl_absent());
+    mwl__drop(h, e->res.v);
+    e->res.v = code;
 }
 
 uint32_t mwl__ascend_run(mwl__frame *f, mwl_vm *vm, int64_t delay_ns) {

@@ -26,6 +26,8 @@ MWL__OUTLINE uint32_t mwl__ascend_late(mwl__frame *f, mwl_vm *vm);
 MWL__OUTLINE uint32_t mwl__ascend_cleared(mwl__frame *f, mwl_vm *vm);
 MWL__OUTLINE uint32_t mwl__ascend_noted(mwl__frame *f, mwl__entry *e, unsigned phase);
 MWL__OUTLINE uint32_t mwl__ascend_run(mwl__frame *f, mwl_vm *vm, int64_t delay_ns);
+/* The entry's Result is consumed. */
+MWL__OUTLINE void mwl__ascend_consume(mwl__frame *f, mwl__entry *e);
 
 static inline void mwl__ascend_begin(mwl__frame *f, mwl__entry *e, unsigned phase) {
     e->state = (uint8_t)(MWL_ENTRY_ENTERING + phase);
@@ -93,7 +95,7 @@ MWL__INLINE uint32_t mwl__ascend_reenter(mwl__frame *f, mwl_vm *vm, mwl__entry *
         next = how & MWL_REENTER_CARRY ? e->emit.v : mwl__keep(e->output);
         if (how & MWL_REENTER_CARRY) e->emit.v = mwl_absent();
         if (!mwl_is_absent(e->emit.v)) mwl__entry_set_emit(f, e, false, mwl_absent());
-        if (!mwl_is_absent(e->res.v)) mwl__entry_set_res(f, e, false, mwl_absent());
+        if (!mwl_is_absent(e->res.v)) mwl__ascend_consume(f, e);
     }
     if (f->in_flight.tag & MWL_OWNED) mwl__drop(&vm->heap, f->in_flight);
     return mwl__ascend_again(f, vm, e, e->link->rec, &next, delay_ns);

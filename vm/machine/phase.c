@@ -14,6 +14,7 @@
 #include "vm/machine/host_value.h"
 #include "vm/machine/raise.h"
 #include "vm/machine/token.h"
+#include "vm/machine/where.h"
 #include "vm/value/words.h"
 
 #include <stdarg.h>
@@ -126,6 +127,9 @@ mwl_run *mwl_phase_run(const mwl_phase *p) { return p->frame->run; }
 mwl_value mwl_phase_input(const mwl_phase *p) { return p->entry->input; }
 bool mwl_phase_succeeded(const mwl_phase *p) { return p->entry->res.ok; }
 mwl_value mwl_phase_result_value(const mwl_phase *p) { return p->entry->res.v; }
+size_t mwl_phase_inside(const mwl_phase *p, char *out, size_t cap) {
+    return mwl__where_inside(p->frame, p->entry, out, cap);
+}
 uint64_t mwl_phase_runs(const mwl_phase *p) { return p->entry->runs; }
 void mwl_phase_now(const mwl_phase *p, mwl_instant *out) { mwl_vm_now(mwl__vm_of(p->frame), out); }
 mwl_status mwl_phase_charge(mwl_phase *p, uint64_t n) {
