@@ -144,6 +144,48 @@ def vocabulary():
         check(status == 2 and why in out, f"{options}: {status}\n{out}")
 
 
+PAY = {"provider": "mwl:provider.call/acme/pay/v1"}
+
+
+def answers():
+    """What a provider may answer: each code of its catalog, retryable or not where that is asked; what is given for a Step
+    takes the place of what is given for its provider."""
+    def results(steps, given=None, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            flow = os.path.join(folder, "flow.json")
+            json.dump({"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "a", "steps": steps}, open(flow, "w"))
+            if given:
+                json.dump(given, open(os.path.join(folder, "answers.json"), "w"))
+                options += ("--answers", os.path.join(folder, "answers.json"))
+            return explore(flow, {"options": [], "input": None, "providers": ["pay"]}, *options)[1]
+
+    call = {"action": "Call", "call": PAY, "next": "b"}
+    end = {"action": "Return"}
+    out = results({"a": call, "b": end})
+    check({"Provider.Call.Pay.Declined", "Provider.Call.Pay.Unreachable", "success"} <= set(codes(out)), f"not each code:\n{out}")
+    asked = {**call, "catch": [{"match": {"retryable": True}, "next": "c"}]}
+    out = results({"a": asked, "b": end, "c": {"action": "Raise", "result": {"code": "May.Pass"}}})
+    check({"May.Pass", "Provider.Call.Pay.Declined"} <= set(codes(out)), f"not both of retryable:\n{out}")
+    given = {"a": {"value": "Of.Step"}, PAY["provider"]: {"value": "Of.Provider"}}
+    said = {"action": "Raise", "result": {"code": "{{ step.input }}"}}
+    out = results({"a": call, "b": said}, given)
+    check("Of.Step" in codes(out) and "Of.Provider" not in codes(out), f"the answer of the Step:\n{out}")
+    out = results({"x": call, "b": said, "a": {"action": "Pass", "next": "x"}}, given)
+    check("Of.Provider" in codes(out), f"the answer of the provider:\n{out}")
+    # what no answer decides
+    nap = {"action": "Sleep", "for": "PT1S"}
+    out = results({"a": {**nap, "next": "a"}})
+    check("the run need not end: the same state comes again without any answer" in out, f"a Flow without an end:\n{out}")
+    out = results({"a": {**nap, "next": "b"}, "b": {**nap, "for": "PT2S", "next": "c"}, "c": end})
+    check("virtual time 3 s" in out and "calls of one run 0" in out, f"the longest run:\n{out}")
+    # the way that is shown is a shortest one: three answers are possible, two do
+    more = {"action": "Match", "cases": [{"when": "{{ vars.n > 2.0 }}", "next": "b"}], "default": {"next": "x"}}
+    count = {**call, "assign": {"n": "{{ vars.n + 1.0 }}"}, "catch": [{"match": {"codes": ["*"]}, "next": "b"}], "next": "more"}
+    out = results({"a": {"action": "Pass", "assign": {"n": 0}, "next": "x"}, "x": count, "more": more, "b": end}, None, "--invariant", "calls('x') < 2")
+    way = re.findall(r"^ +\d+\. 0 s: Step 'x' ", out.split("calls('x') < 2")[1].split("unbounded")[0], re.M)
+    check(len(way) == 2, f"not the shortest way:\n{out}")
+
+
 names = sorted(os.listdir(os.path.join(HERE, "mistakes")))
 for name in names:
     one(name)
@@ -153,5 +195,6 @@ for name in names:
     merging(name, "fixed")
 grouping()
 vocabulary()
+answers()
 print(f"{len(names)} mistakes and their twins, {failures} failed")
 sys.exit(1 if failures or len(names) < 10 else 0)

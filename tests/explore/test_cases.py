@@ -171,6 +171,30 @@ def boundaries():
         check(f"{n_good} passed, {len(rows) - n_good} failed" in out, f"how many hold: {out[-100:]}")
 
 
+def results():
+    """An expected failure is compared with its whole chain; what is null there may be absent."""
+    policy = {"match": {"codes": ["*"]}, "attempts": 2}
+    retry = {"provider": "mwl:provider.middleware/mwl/retry/v1", "onEntry": {"with": {"policies": [policy]}}}
+    flow = {"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "ask", "steps": {
+        "ask": {"action": "Call", "call": {"provider": "mwl:provider.call/mwl/mock/v1"}, "middleware": [retry], "next": "end"},
+        "end": {"action": "Return"}}}
+    lost = {"failure": {"code": "Some.Failure", "message": "lost", "details": {"failures": [1, 2]}}}
+    last = {"type": "error", "code": "Some.Failure", "message": "lost", "details": {"failures": [1, 2]}}
+    whole = {"type": "error", "code": "Provider.Middleware.Retry.Exhausted", "message": "gave up after 2 attempts",
+             "details": {"attempts": 2, "policy": 0}, "previous": last}
+    rows = [(whole, True), ({**whole, "retryable": None}, True), ({**whole, "code": "Other"}, False),
+            ({**whole, "previous": {**last, "code": "Other"}}, False), ({**whole, "previous": {**last, "details": {"failures": [1, 3]}}}, False),
+            ({**whole, "previous": {**last, "details": {"failures": [1]}}}, False), ({**whole, "details": {"attempts": 3, "policy": 0}}, False),
+            ({**whole, "retryable": True}, False)]
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, "flow.json", flow)
+        for i, (expected, _) in enumerate(rows):
+            write(folder, f"c{i}.case.json", {"definition": "flow.json", "answers": {"ask": [lost, lost]}, "expect": {"result": expected}})
+        out = run(".", cwd=folder)[1]
+        for i, (expected, good) in enumerate(rows):
+            check((f"FAIL c{i}.case\n" not in out) == good, f"{'the same' if good else 'another'} Result: {expected}\n{out}")
+
+
 def formats():
     with tempfile.TemporaryDirectory() as folder:
         write(folder, "bad.json", BAD)
@@ -216,6 +240,11 @@ def coverage():
         classes = re.findall(r'class="([^"]* (?:taken|missed))"', svg)
         check(sorted(classes) == ["b step call-step taken", "b step return handler missed", "b step return taken",
                                   "e catch missed", "e next taken"], f"colours of the graph: {classes}")
+        again = [{"failure": {"code": "Provider.Call.Pay.Busy"}}, {"value": {"receipt": "r-9"}}]
+        write(folder, "again.json", dict(BAD, answers={"charge": again}, expect={}))
+        out = run(".", "--coverage", cwd=folder)[1]
+        check("coverage: 6 of 8 places" in out and "not taken: policy" not in out and "not taken: onFailure" not in out, out)
+        os.remove(os.path.join(folder, "again.json"))
         status, out, err = run(".", "--min-coverage", "60", cwd=folder)
         check(status == 1 and "--min-coverage wants 60.0 %" in err, err)
         check(run(".", "--min-coverage", "50", cwd=folder)[0] == 0, "enough coverage")
@@ -303,6 +332,7 @@ watch()
 record()
 differences()
 boundaries()
+results()
 formats()
 update()
 coverage()

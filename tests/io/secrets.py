@@ -130,7 +130,7 @@ class Redact(Case):
 
         log = entry("log", {"message": "around", "values": True, "fields": {"all": "{{ middleware.input }}"}})
         steps = {
-            "log": step("log", {"message": "{{ 'password ' + step.input.user.password }}", "fields": "{{ step.input }}"}, "send",
+            "log": step("log", {"message": "{{ 'password ' + step.input.user.password + ' card ' + step.input.cards[1].number }}", "fields": "{{ step.input }}"}, "send",
                         middleware=[log], assign={"all": "{{ step.input }}"}),
             "send": step("http", {"url": server.url("/session"), "query": {"p": "{{ vars.all.user.password }}"}, "body": "{{ vars.all }}"}, "use",
                          middleware=[entry("redact", {"paths": ["session.token"]})]),

@@ -254,7 +254,7 @@ class Links(Case):
         got = self.post(path, "true", tcp=True, status=410)
         self.assertIn("the time of this link is over", got.json["title"])
         self.assertEqual(self.state("x"), "waiting")
-        for valid in ("0", "-1", "x", "1e99"):
+        for valid in ("0", "-1", "x", "1e99", "1h", "60x"):
             self.post("/v1/runs/x/waits/1/link?valid=" + valid, status=400)
 
     def test_addresses(self):

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """calls.py MWLVM: calls for workers outside: the example workers in Python and JavaScript, leases, a kill of the server."""
+import contextlib
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -37,6 +39,15 @@ class Calls(Case):
         self.assertEqual((again["key"], again["attempt"]), ("x.1", 2))
         self.post("/v1/calls/x.1/lease?attempt=1", status=409)
         self.post("/v1/calls/x.1/lease?attempt=2&lease=60", status=204)
+        for wrong in ("attempt=2&lease=0", "attempt=2&lease=-1", "attempt=2&lease=1h", "attempt=2&lease=nan", "attempt=two", "lease=60"):
+            self.post("/v1/calls/x.1/lease?" + wrong, status=400)
+        self.get(TAKE + "&lease=soon", status=400)
+        self.post("/v1/calls/x.1/lease?attempt=2&lease=1e9", status=400)
+        self.post("/v1/calls/x.1/lease?attempt=2&lease=999999999", status=204)
+        with contextlib.closing(sqlite3.connect(self.path("runs.db"))) as base:
+            until = base.execute("select lease_ns from wait where provider <> ''").fetchone()[0] / 1e9
+        self.assertLessEqual(until, time.time() + 24 * 3600)  # a worker that is gone keeps it no longer than a day
+        self.assertGreater(until, time.time() + 23 * 3600)
         self.post("/v1/calls/x.1/result", {"words": 3}, status=422)
         self.post("/v1/calls/x.1/result", {"value": 3}, status=204)
         self.assertEqual(self.get("/v1/runs/x/result?wait=60").json["value"], 3)

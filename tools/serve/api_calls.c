@@ -14,13 +14,17 @@
 #define SECOND INT64_C(1000000000)
 enum { LEASE_S = 60, LEASE_MOST_S = 24 * 3600 };
 
-static int64_t lease_of(const struct ask *a) {
-    const char *word = http_parameter(a->request, "lease");
-    char *end = NULL;
-    double s = word ? strtod(word, &end) : LEASE_S;
-    if ((word && end == word) || !(s > 0)) s = LEASE_S;
+/* False after a problem. */
+static bool read_lease(struct ask *a, int64_t *ns) {
+    double s = LEASE_S;
+    if (!ask_seconds(a, "lease", &s)) return false;
+    if (!(s > 0)) {
+        ask_problem(a, 400, "`lease` is a number of seconds above 0");
+        return false;
+    }
     if (s > LEASE_MOST_S) s = LEASE_MOST_S;
-    return (int64_t)(s * 1e9);
+    *ns = (int64_t)(s * 1e9);
+    return true;
 }
 
 static void see_call(void *ctx, const char *run, const mwl_store_wait *wait, uint32_t attempt) {
@@ -43,8 +47,10 @@ void api_call_take(struct ask *a, struct desk_tools *t) {
         ask_problem(a, 400, "`provider` is missing: the URI of the provider");
         return;
     }
+    int64_t lease_ns;
+    if (!read_lease(a, &lease_ns)) return;
     const mwl_store_call ask = {
-        .provider = provider, .now_wall_ns = store_now(), .lease_ns = lease_of(a)};
+        .provider = provider, .now_wall_ns = store_now(), .lease_ns = lease_ns};
     mwl_status status = t->store->ops->take_call(t->store, &ask, see_call, a);
     snprintf(a->on, sizeof a->on, "call %s", provider);
     if (status == MWL_E_NOT_FOUND && !a->last)
@@ -150,17 +156,19 @@ void api_call_settle(struct ask *a, struct desk_tools *t) {
 
 void api_call_renew(struct ask *a, struct desk_tools *t) {
     struct call c = {NULL, 0, 0, false};
-    const char *attempt = http_parameter(a->request, "attempt");
-    if (!attempt) {
+    uint64_t attempt = 0;
+    int64_t lease_ns;
+    if (!http_parameter(a->request, "attempt")) {
         ask_problem(a, 400, "`attempt` is missing: the one of the call that was taken");
         return;
     }
+    if (!ask_count(a, "attempt", 1, &attempt) || !read_lease(a, &lease_ns)) return;
     if (find(a, t, &c)) {
         const mwl_store_call ask = {.run = c.run,
                                     .number = c.number,
-                                    .attempt = (uint32_t)strtoul(attempt, NULL, 10),
+                                    .attempt = attempt < UINT32_MAX ? (uint32_t)attempt : 0,
                                     .now_wall_ns = store_now(),
-                                    .lease_ns = lease_of(a)};
+                                    .lease_ns = lease_ns};
         mwl_status status = t->store->ops->take_call(t->store, &ask, see_call, a);
         a->request->status = 204;
         if (status == MWL_E_NOT_FOUND)

@@ -98,9 +98,10 @@ static void put_escaped(FILE *to, const char *text) {
 
 void api_link(struct ask *a, struct desk_tools *t) {
     struct wanted w = {0, 0, NULL, NULL, false};
-    const char *run = a->words[0], *valid = http_parameter(a->request, "valid");
+    const char *run = a->words[0];
     char mac[AUTH_MAC];
-    double s = valid ? strtod(valid, NULL) : SERVE_LINK_S;
+    double s = SERVE_LINK_S;
+    if (!ask_seconds(a, "valid", &s)) return;
     if (!(s >= 1 && s <= YEAR_S)) {
         ask_problem(a, 400, "`valid` is a number of seconds, up to a year");
     } else if (strlen(run) > STORE_ID) {

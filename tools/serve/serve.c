@@ -99,15 +99,23 @@ void ask_refused(struct ask *a, const struct desk_tools *t, mwl_status status) {
     }
 }
 
-bool ask_waits(struct ask *a) {
-    const char *word = http_parameter(a->request, "wait");
+bool ask_seconds(struct ask *a, const char *name, double *out) {
+    const char *word = http_parameter(a->request, name);
     char *end = NULL;
-    double s = word ? strtod(word, &end) : 0;
-    if (word && (end == word || strspn(word, "0123456789.") != (size_t)(end - word) ||
-                 (*end && strcmp(end, "s") != 0))) {
-        ask_problem(a, 400, "`wait` is a number of seconds, not '%.100s'", word);
+    if (!word) return true;
+    double s = strtod(word, &end);
+    if (end == word || strspn(word, "0123456789.") != (size_t)(end - word) ||
+        (*end && strcmp(end, "s") != 0)) {
+        ask_problem(a, 400, "`%s` is a number of seconds, not '%.100s'", name, word);
         return false;
     }
+    *out = s;
+    return true;
+}
+
+bool ask_waits(struct ask *a) {
+    double s = 0;
+    if (!ask_seconds(a, "wait", &s)) return false;
     if (s > SERVE_WAIT_S) s = SERVE_WAIT_S;
     a->until_ns = (int64_t)uv_hrtime() + (int64_t)(s * 1e9);
     a->last = s == 0;

@@ -123,8 +123,11 @@ void ask_problem(struct ask *a, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Answers that the store refused it. */
 void ask_refused(struct ask *a, const struct desk_tools *t, mwl_status status);
-/* Sets how long the answer may wait: the parameter `wait`, in seconds ("30", "30s"). On the loop's
- * thread. False after a problem. */
+/* Reads a parameter of seconds ("30", "0.5", "30s"); *out stays if there is none. False after a
+ * problem. */
+bool ask_seconds(struct ask *a, const char *name, double *out);
+/* Sets how long the answer may wait: the parameter `wait`. On the loop's thread. False after a
+ * problem. */
 bool ask_waits(struct ask *a);
 /* Reads a parameter of digits, from `least` on; *out stays if there is none. False after a problem.
  */
