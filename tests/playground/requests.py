@@ -168,6 +168,45 @@ def check_programs(play):
     same("its limit", [state["state"], state["why"]], ["done", "the work limit was reached"])
 
 
+def check_many(play):
+    """Runs of the same texts share what was read of them: a waiting run is small, and others are not disturbed."""
+    definition, case = flow(a=call(middleware=TIMEOUT, output="{{ step.result.value }}"), done=DONE), json.dumps({"answers": {}})
+    image = play.ask("assemble", definition=definition, case=case)["image"]
+
+    def begin(i, **texts):
+        run = play.ask("start", case=case, input=json.dumps(i), **(texts or {"image": image}))["run"]
+        state = play.ask("go", run=run, until="end")
+        return run, state["calls"][0]["number"]
+
+    def resident():
+        with open(f"/proc/{play.process.pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def finish(run, number, value):
+        play.ask("answer", run=run, number=number, value=json.dumps(value))
+        same("the Result of one of many", play.ask("go", run=run, until="end")["result"], {"type": "success", "value": value})
+        play.ask("end", run=run)
+
+    first = begin(0)
+    same("a start of the same texts with a wrong input", play.ask("start", image=image, case=case, input="{")["problems"][0]["in"], "input")
+    again = play.ask("start", image=image, case=case, input="1")
+    same("its problem is not told again", [again["ok"], again["problems"], again["run"] is None], [True, [], False])
+    play.ask("end", run=again["run"])
+    other = begin(1, definition=definition)  # other texts come between
+    has_statm = os.path.exists("/proc/self/statm")
+    before, runs = resident() if has_statm else 0, [begin(i) for i in range(400)]
+    if has_statm:
+        each = (resident() - before) // len(runs)
+        same(f"a waiting run has less than 80 KiB: {each}", each < 80 << 10, True)
+    finish(*first, "first")
+    finish(*other, "other")
+    for i in (399, 0, 200):
+        finish(*runs.pop(i), i)
+    for i, (run, number) in enumerate(runs):
+        finish(run, number, i)
+    same("a run that has ended", "error" in play.ask("state", run=first[0]), True)
+
+
 def fits(expected, result):
     """As the conformance suite compares: of a failure the members that are named; null: not there."""
     if isinstance(expected, dict) and isinstance(result, dict) and expected.get("type", "success") != "success":
@@ -216,7 +255,7 @@ def check_requests(play):
 
 def main():
     play = Play()
-    for check in (check_mistakes, check_steps, check_outside, check_programs, check_requests):
+    for check in (check_mistakes, check_steps, check_outside, check_programs, check_many, check_requests):
         check(play)
     count = check_cases(play)
     play.close()

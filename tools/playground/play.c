@@ -12,18 +12,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A definition and its case, checked, with its program. Runs of the same texts share one. */
+struct shared {
+    size_t uses;
+    mwl_value request; /* its texts are used */
+    struct subject *subject;
+    mwl_program *program; /* NULL: not yet */
+};
+
 struct slot {
     uint64_t id;
     struct play_run *run;
-    mwl_value request; /* that started it: its texts are used as long as it is there */
-    struct slot *next;
+    struct shared *shared;
 };
 
 struct play {
     mwl_heap *heap; /* of requests */
     mwl__buf reply;
-    struct slot *runs;
-    uint64_t n_runs;
+    struct slot *runs; /* by id */
+    size_t n_runs, cap_runs;
+    uint64_t last_id;
+    struct shared *last; /* of the last run that was started, or NULL */
 };
 
 struct play *play_new(void) {
@@ -35,18 +44,24 @@ struct play *play_new(void) {
     return NULL;
 }
 
-static void drop_slot(struct play *p, struct slot *s) {
-    play_run_free(s->run);
+static void release(struct play *p, struct shared *s) {
+    if (!s || --s->uses) return;
+    mwl_program_release(s->program);
+    subject_free(s->subject);
     mwl_value_drop(p->heap, s->request);
     free(s);
 }
 
+static void drop_slot(struct play *p, struct slot *s) {
+    play_run_free(s->run);
+    release(p, s->shared);
+}
+
 void play_free(struct play *p) {
     if (!p) return;
-    for (struct slot *s = p->runs, *next; s; s = next) {
-        next = s->next;
-        drop_slot(p, s);
-    }
+    for (size_t i = 0; i < p->n_runs; i++) drop_slot(p, &p->runs[i]);
+    free(p->runs);
+    release(p, p->last);
     mwl__buf_free(&p->reply);
     mwl_heap_free(p->heap);
     free(p);
@@ -179,53 +194,120 @@ static mwl_status load_image(const char *text, size_t len, mwl_program **out, mw
     return status;
 }
 
-static void add_run(struct play *p, struct play_run *run, mwl_value request) {
-    struct slot *s = calloc(1, sizeof *s);
-    if (!s) {
-        play_run_free(run);
-        p->reply.failed = true;
-        return;
+/* Takes over the run and the use of `shared`. */
+static void add_run(struct play *p, struct play_run *run, struct shared *shared) {
+    if (p->n_runs == p->cap_runs) {
+        size_t cap = p->cap_runs ? p->cap_runs * 2 : 16;
+        struct slot *grown = realloc(p->runs, cap * sizeof *grown);
+        if (!grown) {
+            play_run_free(run);
+            release(p, shared);
+            p->reply.failed = true;
+            return;
+        }
+        p->runs = grown;
+        p->cap_runs = cap;
     }
-    *s = (struct slot){++p->n_runs, run, mwl_value_keep(request), p->runs};
-    p->runs = s;
-    mwl__buf_printf(&p->reply, ",\"run\":%" PRIu64, s->id);
+    p->runs[p->n_runs++] = (struct slot){++p->last_id, run, shared};
+    mwl__buf_printf(&p->reply, ",\"run\":%" PRIu64, p->last_id);
     play_run_state(run, &p->reply);
 }
 
+/* Do both requests have the same texts of a definition and its case? */
+static bool same_subject(mwl_value a, mwl_value b) {
+    static const char *const texts[] = {"definition", "name", "case", "image"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        size_t n = 0, m = 0;
+        const char *x = mwl_as_text(mwl_get(a, texts[i]), &n),
+                   *y = mwl_as_text(mwl_get(b, texts[i]), &m);
+        if (!x != !y || (x && (n != m || memcmp(x, y, n) != 0))) return false;
+    }
+    return true;
+}
+
+/* A use of what the request starts: of the last one, or a new one without a program. NULL: out of
+ * memory. */
+static struct shared *share(struct play *p, mwl_value request) {
+    struct shared *s = p->last;
+    if (!s || !same_subject(s->request, request)) {
+        s = calloc(1, sizeof *s);
+        struct subject *subject = s ? subject_new() : NULL;
+        if (!subject) {
+            free(s);
+            return NULL;
+        }
+        *s = (struct shared){0, mwl_value_keep(request), subject, NULL};
+    }
+    s->uses++;
+    return s;
+}
+
+/* Reads and checks the texts, and makes the program. */
+static mwl_status prepare(struct shared *s, mwl_error *error) {
+    size_t len = 0;
+    const char *image = mwl_as_text(mwl_get(s->request, "image"), &len);
+    if (s->program) return MWL_OK;
+    mwl_status status = image ? load_image(image, len, &s->program, error) : MWL_OK;
+    if (status != MWL_OK) {
+        if (!error->message) error->message = "the image cannot be loaded";
+        return status;
+    }
+    status = subject_read(s->subject, s->request, s->program);
+    error->message = NULL;
+    return status == MWL_OK && !s->program ? load(s->subject, &s->program) : status;
+}
+
+/* The next run may be of the same texts. One with a problem is not kept: its problems are told
+ * once. */
+static void remember(struct play *p, struct shared *s) {
+    if (s) s->uses++;
+    release(p, p->last);
+    p->last = s;
+}
+
 static void start(struct play *p, mwl_value request) {
-    struct subject *s = subject_new();
+    struct play_run *run = NULL;
+    mwl_error error = {MWL_OK, NULL, 0};
+    struct shared *s = share(p, request);
     if (!s) {
         p->reply.failed = true;
         return;
     }
-    mwl_program *program = NULL;
-    struct play_run *run = NULL;
-    size_t len = 0;
-    const char *image = mwl_as_text(mwl_get(request, "image"), &len);
-    mwl_error error = {MWL_OK, NULL, 0};
-    if (image && load_image(image, len, &program, &error) != MWL_OK) {
-        fail(p, error.message ? error.message : "the image cannot be loaded");
-        subject_free(s);
-        return;
-    }
-    mwl_status status = subject_read(s, request, program);
-    if (status == MWL_OK && !program) status = load(s, &program);
-    if (status == MWL_OK) status = play_run_new(s, program, request, &run);
+    mwl_status status = prepare(s, &error);
+    if (status == MWL_OK) status = play_run_new(s->subject, s->program, request, &run);
+    remember(p, run ? s : NULL);
     if (run) {
         mwl__buf_puts(&p->reply, "\"ok\":true,\"diagnostics\":[],\"problems\":[]");
-        add_run(p, run, request);
-    } else {
-        subject_reply(s, status, &p->reply);
-        mwl__buf_puts(&p->reply, ",\"run\":null");
-        subject_free(s);
+        add_run(p, run, s);
+        return;
     }
-    mwl_program_release(program);
+    if (error.message) {
+        fail(p, error.message);
+    } else {
+        subject_reply(s->subject, status, &p->reply);
+        mwl__buf_puts(&p->reply, ",\"run\":null");
+    }
+    release(p, s);
 }
 
-static struct slot **find(struct play *p, mwl_value request) {
-    struct slot **at = &p->runs;
-    while (*at && (*at)->id != number_of(request, "run")) at = &(*at)->next;
-    return at;
+/* NULL: there is no such run. */
+static struct slot *find(const struct play *p, uint64_t id) {
+    size_t from = 0, to = p->n_runs;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (p->runs[middle].id < id)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < p->n_runs && p->runs[from].id == id ? &p->runs[from] : NULL;
+}
+
+static void end(struct play *p, struct slot *s) {
+    size_t behind = (size_t)(p->runs + p->n_runs - (s + 1));
+    drop_slot(p, s);
+    memmove(s, s + 1, behind * sizeof *s);
+    p->n_runs--;
 }
 
 static void go(struct play *p, mwl_value request, struct play_run *run) {
@@ -253,7 +335,7 @@ static void answer(struct play *p, mwl_value request, struct play_run *run) {
 }
 
 static void of_run(struct play *p, mwl_value request, const char *what) {
-    struct slot **at = find(p, request), *s = *at;
+    struct slot *s = find(p, number_of(request, "run"));
     if (!s) {
         fail(p, "there is no such run");
     } else if (strcmp(what, "go") == 0) {
@@ -268,8 +350,7 @@ static void of_run(struct play *p, mwl_value request, const char *what) {
     } else if (strcmp(what, "report") == 0) {
         play_run_report(s->run, &p->reply);
     } else if (strcmp(what, "end") == 0) {
-        *at = s->next;
-        drop_slot(p, s);
+        end(p, s);
     } else {
         fail(p, "`do` is not known");
     }

@@ -308,7 +308,6 @@ mwl_status play_run_new(struct subject *s, mwl_program *program, mwl_value reque
         *out = r;
         return MWL_OK;
     }
-    r->subject = NULL; /* it stays the caller's, with the problems */
     play_run_free(r);
     return status;
 }
@@ -329,7 +328,6 @@ void play_run_free(struct play_run *r) {
     for (size_t i = 0; i < r->n_made; i++) free(r->made[i]);
     free(r->made);
     mwl_program_release(r->program);
-    subject_free(r->subject);
     free(r);
 }
 

@@ -13,9 +13,8 @@ struct play_run;
 /* Adds a problem for each mistake in the answers and the control of a case. */
 void play_run_check(struct subject *s, mwl_value request);
 
-/* Starts a run of a program; *out is given. The subject is taken over if the run was started; the
- * program is kept. `request` is lent as long as the run. Returns MWL_OK, or a status with a problem
- * in the subject. */
+/* Starts a run of a program; *out is given. The subject is lent as long as the run, the request for
+ * the call; the program is kept. Returns MWL_OK, or a status with a problem in the subject. */
 mwl_status play_run_new(struct subject *s, mwl_program *program, mwl_value request,
                         struct play_run **out);
 void play_run_free(struct play_run *r); /* NULL is ignored */
