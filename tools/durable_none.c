@@ -6,8 +6,8 @@
 static int none(void) { return cmd_usage(CMD_NO_DURABLE); }
 
 int durable_run(const struct run_options *o, const mwl_program *program, mwl_heap *heap,
-                mwl_value input, mwl_value arguments) {
-    (void)o, (void)program, (void)heap, (void)input, (void)arguments;
+                const mwl_start *start) {
+    (void)o, (void)program, (void)heap, (void)start;
     return none();
 }
 int durable_resume(const struct run_options *o) {

@@ -67,6 +67,12 @@ static uint64_t number(mwl_value object, const char *name) {
     return d > 0 && d < 9007199254740992.0 ? (uint64_t)d : 0;
 }
 
+/* A seed that a double does not hold is a text of digits; 0: there is none. */
+static uint64_t seed_of(mwl_value start) {
+    const char *digits = mwl_as_text(mwl_object_get(start, "seed", 4), NULL);
+    return digits ? strtoull(digits, NULL, 10) : number(start, "seed");
+}
+
 /* The less of the two; 0: not given. */
 static uint64_t least(uint64_t own, uint64_t most) {
     return own && (!most || own < most) ? own : most;
@@ -97,7 +103,7 @@ static mwl_status begin(mwl_durable *d, const mwl__driver_claimed *c, mwl_run **
     const mwl_start start = {.id = c->id,
                              .input = mwl_object_get(all, "input", 5),
                              .arguments = mwl_object_get(all, "arguments", 9),
-                             .seed = number(all, "seed"),
+                             .seed = seed_of(all),
                              .limits = limited ? &limits : NULL};
     status = mwl_run_start(d->vm, c->program, &start, out, error);
     mwl_value_drop(heap, all);

@@ -56,7 +56,9 @@ typedef struct mwl_store_start {
     const char *id;         /* execution.id; unique in the store */
     const uint8_t *program; /* 16 bytes, see mwl_program_id() */
     const char *name;       /* of the program, for people */
-    mwl_store_text start;   /* JSON: {"input":, "arguments":, "seed":, "limits":} */
+    /* JSON: {"input":, "arguments":, "seed":, "limits":}; a seed from 2^53 on is a text of digits
+     */
+    mwl_store_text start;
     int64_t now_wall_ns;
 } mwl_store_start;
 

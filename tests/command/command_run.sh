@@ -214,6 +214,16 @@ if "$mwlvm" run --help | grep -q durable; then
     says "$out" 'hidden  *U.Three'
 fi
 
+# ---- virtual time cannot pass when nothing can come: that is said, and nothing sleeps
+ask=mwl:provider.call/acme/ask/v1
+flow never '"steps": {"a": {"action": "Call", "call": {"provider": "'$ask'"}, "next": "b"}, "b": {"action": "Return"}}'
+printf '{"a": [{"never": true}]}' >"$dir/never.answers"
+expect 1 timeout 20 "$mwlvm" "$dir/never.json" --virtual-time --bind $ask="$dir/never.answers"
+says "$err" '^mwlvm: the run waits for something that never comes, and virtual time cannot pass$'
+says "$err" "^mwlvm: it is in Step 'a' (.*/never.json:2:11) and waits for $ask\$"
+flow ages '"steps": {"a": {"action": "Sleep", "for": "P300Y", "next": "b"}, "b": {"action": "Return"}}'
+expect 1 timeout 20 "$mwlvm" "$dir/ages.json" --virtual-time
+says "$err" 'never comes'
 flow spin '"steps": {"a": {"action": "Pass", "assign": {"n": "{{ step.input }}"}, "next": "a"}}'
 expect 6 "$mwlvm" "$dir/spin.json" --fuel 100000
 says "$err" "^mwlvm: --fuel 100000 was used up in Step 'a' (.*/spin.json:2:11)\$"

@@ -538,8 +538,21 @@ def repeatable():
     expect([r["value"] for r in results(out)] == [[7], [7]], "--arg:", out, err)
 
 
+def never():
+    """Under virtual time, a run for which nothing can come ends with a failure that says so; the others are not changed."""
+    ask = "mwl:provider.call/acme/ask/v1"
+    asks = flow("asks", {"a": {"action": "Call", "call": {"provider": ask}, "next": "z"}})
+    path = os.path.join(FOLDER, "answers.json")
+    with open(path, "w") as f:
+        json.dump({"a": [{"input": 2, "value": "two", "delay": "PT1H"}, {"never": True}]}, f)
+    for words in ((), ("-j", "1", "--concurrency", "1"), ("-j", "2", "--concurrency", "3")):
+        out, _ = run(asks, "--each", "--quiet", "--virtual-time", "--bind", f"{ask}={path}", *words, text=lines([1, 2, 3] * 5), status=1)
+        ends = [r.get("code", r.get("value")) for r in results(out)]
+        expect(ends == ["Mwlvm.NeverEnds", "two", "Mwlvm.NeverEnds"] * 5, "never:", words, ends)
+
+
 TESTS = (order, files, bad_lines, codes, fail_fast, in_flight, streaming, memory, from_files, spread, slow_head, broken_pipe, signals,
-         unread, interrupt_file, repeatable, notes, full_disk, stopped_line, from_a_line, killed)
+         unread, interrupt_file, repeatable, notes, full_disk, stopped_line, from_a_line, killed, never)
 start, figures = time.time(), []
 chosen = [test for test in TESTS if len(sys.argv) <= 3 or test.__name__ in sys.argv[3:]]
 for test in chosen:

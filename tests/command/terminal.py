@@ -189,6 +189,18 @@ def durable():
         expect(not s.states, "durable:", words, env, repr(s.raw))
 
 
+def failures_in_a_store():
+    """A failure is shown on a terminal as it is without a store: explained, with its line, and without the Result as JSON."""
+    store = os.path.join(FOLDER, "failures.db")
+    if "no durable runs" in subprocess.run([MWLVM, "ps", "--store", store], capture_output=True, text=True).stderr:
+        return
+    fault = flow("fault", {"a": {"action": "Return", "value": "{{ {'b': 1}.c + frame.input }}"}})
+    for path in (RAISE, fault):
+        plain, kept = run(path, status=1), run(path, "--durable", store, "--quiet", status=1)
+        expect(plain.raw == kept.raw and " at Step 'a'" in plain.raw, "in a store:", repr(plain.raw), repr(kept.raw))
+    expect("|" in plain.raw and '{"type"' not in plain.raw, "no snippet:", repr(plain.raw))
+
+
 def no_live_line():
     for words, env in (((SLEEP, "--quiet"), {}), ((SLEEP,), {"TERM": "dumb"}), ((SLEEP,), {"TERM": ""})):
         s = run(*words, env=env)
@@ -306,7 +318,7 @@ def attempt(test):
 
 if __name__ == "__main__":
     begun = time.time()
-    tests = [t for t in (live_line, durable, no_live_line, live_interrupts, cleanup_has_a_name, prompt_interrupts, colours, bar, bar_interrupts)
+    tests = [t for t in (live_line, durable, failures_in_a_store, no_live_line, live_interrupts, cleanup_has_a_name, prompt_interrupts, colours, bar, bar_interrupts)
              if len(sys.argv) < 3 or t.__name__ in sys.argv[2:]]
     with concurrent.futures.ProcessPoolExecutor(len(tests)) as pool: # they wait most of the time
         found = [line for some in pool.map(attempt, tests) for line in some]

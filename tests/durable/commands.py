@@ -154,8 +154,53 @@ class Run(Case):
                 process.send_signal(signal.SIGTERM)
                 process.communicate()
             self.on("answer", run, "ok", "1")
-            got = self.on("resume", run, "--memory", "8M", status=4)
+            got = self.on("resume", run, "--memory", "8M", status=6)
             self.assertEqual(json.loads(got.stdout)["details"], {"limit": "memory"})
+
+    def test_a_seed_means_the_same_wherever_the_run_is(self):
+        """The waits of a seed: in virtual time exactly, in real time and in a store about so long, in `test` and `debug` exactly."""
+        policies = [{"match": {"codes": ["*"]}, "attempts": 2, "backoff": {"initial": "PT0.8S", "jitter": "full"}}]
+        fails = {"action": "Call", "call": {"provider": MOCK, "with": {"failure": {"code": "A.B"}}}, "next": "end",
+                 "middleware": [{"provider": "mwl:provider.middleware/mwl/retry/v1", "onEntry": {"with": {"policies": policies}}}],
+                 "catch": [{"match": {"codes": ["*"]}, "next": "end"}]}
+        definition = flow({"begin": {"action": "Pass", "assign": {"t": "{{ string(wallTime()) }}"}, "next": "a"}, "a": fails})
+        definition["steps"]["end"]["value"] = "{{ string(wallTime() - timestamp(vars.t)) }}"
+        self.write("f.json", definition)
+
+        def waited(seed, *words):
+            return json.loads(self.command("run", "f.json", "--seed", str(seed), *words).stdout)
+
+        for seeds in (range(1, 13), range(2**53 + 1, 2**53 + 25, 2)):
+            exact = {seed: waited(seed, "--virtual-time") for seed in seeds}
+            by_wait = sorted(seeds, key=lambda seed: float(exact[seed].rstrip("s")))
+            self.assertEqual(len(set(exact.values())), len(exact))
+            for seed in (by_wait[0], by_wait[-1]):
+                for words in ([], ["--durable", "runs.db"]):
+                    took = float(waited(seed, *words).rstrip("s")) - float(exact[seed].rstrip("s"))
+                    self.assertTrue(-0.002 < took < 0.3, (seed, words, took, exact))
+        seed, value = by_wait[0] - 2**53, waited(by_wait[0] - 2**53, "--virtual-time")
+        self.write("case.json", {"definition": "f.json", "control": {"seed": seed}, "expect": {"result": {"type": "success", "value": value}}})
+        self.command("test", "case.json")
+        with open(self.path("script"), "w") as f:
+            f.write("continue\n")
+        self.assertIn(value, self.command("debug", "f.json", "--seed", str(seed), "--script", "script").stdout)
+
+    def test_the_end_of_a_run_is_shown_as_run_shows_it(self):
+        """Whether a store has the run or not: the same Result, explanation, snippet and status; also when it is shown again."""
+        codes = {"error": 1, "cancellation": 4, "timeout": 5}
+        raises = {kind: {"action": "Raise", "result": {"type": kind, "code": "A.B", "message": "m", "details": {"n": [1]}}} for kind in codes}
+        steps = {**raises, "fault": {"action": "Return", "value": "{{ {'a': 1}.b + frame.input }}"}, "spin": {"action": "Pass", "next": "spin"}}
+        for name, step in steps.items():
+            words = ["run", self.write(f"{name}.json", {"$schema": SCHEMA, "entrypoint": name, "steps": {name: step}}), "--fuel", "100000"]
+            status = {**codes, "fault": 1, "spin": 6}[name]
+            for more in (["--result", "--pretty"], []):
+                plain = self.command(*words, *more, status=status)
+                kept = self.command(*words, *more, "--durable", "runs.db", "--quiet", "--id", name + str(len(more)), status=status)
+                self.assertEqual((kept.stdout, kept.stderr), (plain.stdout, plain.stderr))
+            again = self.on("resume", name + "0", "--fuel", "100000", status=status)  # the run is not in memory: no Step is known
+            self.assertEqual(again.stdout, plain.stdout)
+            said = [line for line in plain.stderr.splitlines() if line.startswith("mwlvm: ")]
+            self.assertEqual(again.stderr.splitlines()[0], said[0].partition(" in Step")[0])
 
     def test_exit_statuses_are_those_of_run(self):
         for kind, status in (("error", 1), ("cancellation", 4), ("timeout", 5)):

@@ -48,6 +48,16 @@ class Runs(Case):
         self.put("q", flow({"a": YES}))
         self.assertIn(self.post("/v1/runs?wait=0.1", {"program": "q"}, status=202).json["state"], ("new", "live", "waiting"))
 
+    def test_a_seed_is_a_number_that_is_exact_or_a_text_of_digits(self):
+        self.serve()
+        self.put("p", flow({"a": YES}))
+        for n, seed in enumerate((1, 2**53 - 1, "1", str(2**64 - 1))):
+            self.post("/v1/runs", {"program": "p", "id": f"s{n}", "seed": seed}, status=202)
+            start = self.get(f"/v1/runs/s{n}").json["start"]["seed"]
+            self.assertEqual(int(start), int(seed))
+        for seed in (0, -1, 1.5, 2**53, "", "0", "x", "1x", "-1", str(2**64), None, [1], True):
+            self.post("/v1/runs", {"program": "p", "seed": seed}, status=400)
+
     def test_a_start_is_repeated_by_its_key(self):
         self.serve()
         self.put("p", flow({"a": YES}))

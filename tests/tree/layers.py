@@ -5,7 +5,8 @@ The table of vm/ARCHITECTURE.md has the folders, from the bottom up, and those t
 "libraries" in it stands for every folder outside of tools/. Fails on an edge that the table does not have, on one that the code does not have, on a symbol of
 vm/ that is not public and used by a folder with "public functions" (the stdlib folders), on a symbol
 with the public prefix that no public header has, on a prototype that a source file declares instead
-of including its header, and on a setting (#ifndef and #define) outside of mwl_config.h.
+of including its header, on a setting (#ifndef and #define) outside of mwl_config.h, and on what the command decides in one
+place (ONE_PLACE) and a second file does too.
 """
 import os
 import re
@@ -123,6 +124,25 @@ def check_settings(problems):
             problems.append(f"{file}:{line}: {found.group(1)} belongs in vm/mwl_config.h")
 
 
+# What is decided in one place of the command, and the file that has it.
+ONE_PLACE = {
+    r"\bmwl_vm_pump\w*\(": ("tools/session/turn.c", "a VM gets its turns from tools/session/turn.h"),
+    r"\bcmd_fail\(\"out of memory\"": ("tools/base/cmd.c", "cmd_no_memory() reports it, with its exit status"),
+    r"\buv_default_loop\(": ("tools/session/loop.c", "the loop of the command is that of tools/session/loop.h"),
+}
+
+
+def check_one_place(problems):
+    for file in sources():
+        if not is_tool(file):
+            continue
+        text = open(os.path.join(ROOT, file)).read()
+        for pattern, (home, why) in ONE_PLACE.items():
+            found = re.search(pattern, text)
+            if bool(found) != (file == home):
+                problems.append(f"{file}: {found.group(0) if found else pattern}: {why}")
+
+
 def symbols(object_file):
     """The names that an object defines for others, and those that it wants."""
     defines, wants = set(), set()
@@ -187,6 +207,7 @@ def main(build):
     edges = check_includes(problems)
     check_prototypes(problems)
     check_settings(problems)
+    check_one_place(problems)
     edges |= check_objects(build, problems)
     check_needed(edges, build, problems)
     print("\n".join(problems + [f"{len(MAY_USE)} folders, {len(edges)} edges, {len(problems)} problems"]))

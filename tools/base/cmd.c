@@ -55,6 +55,16 @@ int cmd_fail(const char *format, ...) {
     return CMD_FAILED;
 }
 
+int cmd_no_memory(void) {
+    cmd_fail("out of memory");
+    return CMD_LIMIT;
+}
+
+int cmd_status(mwl_status status) {
+    if (status == MWL_OK) return CMD_OK;
+    return status == MWL_E_NOMEM ? cmd_no_memory() : cmd_fail("%s", mwl_status_text(status));
+}
+
 void cmd_note(const char *format, ...) {
     va_list args;
     va_start(args, format);

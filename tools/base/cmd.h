@@ -3,6 +3,8 @@
 #ifndef MWL_TOOLS_CMD_H
 #define MWL_TOOLS_CMD_H
 
+#include "mwl.h"
+
 /* name, operands, one line of help */
 #define CMD_LIST(X)                                                                                \
     X(run, "FILE", "run a program (.mwlb) or a definition (.json)")                                \
@@ -75,6 +77,12 @@ int cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints "mwlvm: ..." on standard error; returns CMD_FAILED. */
 int cmd_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Reports that memory ran out, which is a limit: returns CMD_LIMIT. */
+int cmd_no_memory(void);
+/* Reports an error of the library. Returns CMD_OK for MWL_OK, CMD_LIMIT if memory ran out, else
+ * CMD_FAILED. */
+int cmd_status(mwl_status status);
 
 /* The same, about something that is not a failure. */
 void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -16,7 +16,7 @@ void word_list_free(struct word_list *list) {
 
 int word_list_add(struct word_list *list, const char *word) {
     const char **grown = realloc(list->words, (list->count + 1) * sizeof *grown);
-    if (!grown) return cmd_fail("out of memory");
+    if (!grown) return cmd_no_memory();
     list->words = grown;
     list->words[list->count++] = word;
     return CMD_OK;

@@ -45,7 +45,7 @@ static int print(void (*write)(const struct describe *, mwl__buf *)) {
     int status = describe_all(&d, commands, sizeof commands / sizeof *commands);
     if (status == CMD_OK) {
         write(&d, &out);
-        if (out.failed) status = cmd_fail("out of memory");
+        if (out.failed) status = cmd_no_memory();
     }
     if (status == CMD_OK) fwrite(out.data, 1, out.len, stdout);
     mwl__buf_free(&out);

@@ -24,7 +24,7 @@ static void visit(void *ctx, const struct command_line *line) {
 int describe_all(struct describe *d, const struct command *rows, size_t n) {
     memset(d, 0, sizeof *d);
     d->commands = calloc(n, sizeof *d->commands);
-    if (!d->commands) return cmd_fail("out of memory");
+    if (!d->commands) return cmd_no_memory();
     for (size_t i = 0; i < n; i++) {
         struct describe_command *c = &d->commands[d->n_commands++];
         const struct options_visitor visitor = {visit, c};

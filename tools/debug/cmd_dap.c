@@ -43,7 +43,7 @@ static int take_pipes(struct dap *d) {
 static void release(struct dap *d) {
     const mwl_alloc alloc = mwl_alloc_default();
     if (d->begun && !d->running) dap_forget(d);
-    session_end(&d->session);
+    walk_end(&d->walk);
     setup_free(&d->setup);
     mwl_heap_free(d->heap);
     if (d->rpc.out) {
@@ -72,8 +72,7 @@ int cmd_dap(int argc, char **argv) {
     setup_init(&d.setup);
     signal(SIGPIPE, SIG_IGN);
     status = take_pipes(&d);
-    if (status == CMD_OK && mwl_heap_new(NULL, &d.heap) != MWL_OK)
-        status = cmd_fail("%s", mwl_status_text(MWL_E_NOMEM));
+    if (status == CMD_OK && mwl_heap_new(NULL, &d.heap) != MWL_OK) status = cmd_no_memory();
     if (status == CMD_OK) status = dap_serve(&d);
     release(&d);
     return status;

@@ -37,8 +37,8 @@ static const struct option options[] = {
     {"--id", OPTION_WORD, AT(setup.options.id), "ID", "the execution's id", NULL},
 #undef AT
 };
-static const struct option seed = {"--seed",        OPTION_CALL, 0, "N", "of jitter, from 1 on",
-                                   run_options_seed};
+static const struct option seed = {"--seed",         OPTION_CALL, 0, "N", "of jitter, from 1 on",
+                                   session_take_seed};
 
 static const char head[] =
     "usage: mwlvm debug FILE [OPTIONS]\n\n"
@@ -55,9 +55,9 @@ static const char foot[] =
 
 int cmd_debug(int argc, char **argv) {
     struct debug d;
-    struct session session;
+    struct walk walk;
     memset(&d, 0, sizeof d);
-    memset(&session, 0, sizeof session);
+    memset(&walk, 0, sizeof walk);
     setup_init(&d.setup);
     static char whole[sizeof head + 4096]; /* `mwlvm manual` reads it afterwards */
     snprintf(whole, sizeof whole, "%s%s\n", head, prompt_help);
@@ -83,9 +83,9 @@ int cmd_debug(int argc, char **argv) {
         }
     }
     if (status == CMD_OK) status = setup_load(&d.setup);
-    if (status == CMD_OK) status = session_begin(&session, &d.setup, -1);
-    if (status == CMD_OK) status = prompt_run(&prompt, &session);
-    session_end(&session);
+    if (status == CMD_OK) status = walk_begin(&walk, &d.setup, -1);
+    if (status == CMD_OK) status = prompt_run(&prompt, &walk);
+    walk_end(&walk);
     if (prompt.script && prompt.script != stdin) fclose(prompt.script);
     setup_free(&d.setup);
     return status;

@@ -41,7 +41,7 @@ void dap_output(struct dap *d, const char *category, const char *text, size_t le
 
 /* The run is over: shows the Result and ends the session for the editor. */
 static void report_end(struct dap *d) {
-    const struct machine *m = &d->session.machine;
+    const struct machine *m = &d->walk.machine;
     mwl__buf text = mwl__buf_make(mwl_alloc_default()), body = mwl__buf_make(mwl_alloc_default());
     bool done = m->run && mwl_run_get_state(m->run) == MWL_RUN_DONE;
     if (done)
@@ -62,7 +62,7 @@ static void report_stop(struct dap *d) {
     static const char *const reasons[] = {
         [WHY_BEGIN] = "entry", [WHY_STEP] = "step", [WHY_BREAK] = "breakpoint",
         [WHY_PAUSE] = "pause", [WHY_BACK] = "step", [WHY_OVER] = "step"};
-    struct session *s = &d->session;
+    struct walk *s = &d->walk;
     const struct breakpoint *met =
         s->why == WHY_BREAK ? breaks_find(&s->breaks, s->break_id) : NULL;
     const char *reason = met && met->kind == BREAK_CODE   ? "exception"
@@ -70,7 +70,7 @@ static void report_stop(struct dap *d) {
                                                           : reasons[s->why];
     if (d->stop_on_entry && s->n_stops == 1 && s->why == WHY_STEP) reason = "entry";
     mwl__buf text = mwl__buf_make(mwl_alloc_default()), body = mwl__buf_make(mwl_alloc_default());
-    inspect_event(session_event(s), &text);
+    inspect_event(walk_event(s), &text);
     mwl__buf_puts(&body, "{");
     rpc_put_member(&body, "reason", reason);
     rpc_put_member(&body, "description", mwl__buf_cstr(&text));
@@ -85,29 +85,29 @@ static void report_stop(struct dap *d) {
 /* The bell has rung: the run stands, or is over. */
 static void arrive(struct dap *d) {
     if (!d->running) return;
-    int status = session_arrive(&d->session);
+    int status = walk_arrive(&d->walk);
     d->running = false;
     if (status != CMD_OK) {
         dap_output(d, "important", "the run could not be started; standard error says why\n", 54);
         send_event(d, "terminated", NULL);
-    } else if (session_over(&d->session)) {
+    } else if (walk_over(&d->walk)) {
         report_end(d);
     } else {
         report_stop(d);
     }
 }
 
-static void go(struct dap *d, enum session_go how) {
+static void go(struct dap *d, enum walk_go how) {
     dap_forget(d);
     d->running = d->begun = true;
-    session_go(&d->session, how);
+    walk_go(&d->walk, how);
 }
 
 static const char *begin(struct dap *d, mwl_value arguments, mwl__buf *out) {
     (void)arguments, (void)out;
     if (!d->launched) return "launch comes first";
     d->running = d->begun = true;
-    session_go(&d->session, d->stop_on_entry ? GO_STEP : GO_ON);
+    walk_go(&d->walk, d->stop_on_entry ? GO_STEP : GO_ON);
     return NULL;
 }
 
@@ -141,7 +141,7 @@ static const char *launch(struct dap *d, mwl_value arguments, mwl__buf *out) {
 
 static const char *pause_run(struct dap *d, mwl_value arguments, mwl__buf *out) {
     (void)arguments, (void)out;
-    machine_pause(&d->session.machine);
+    machine_pause(&d->walk.machine);
     return NULL;
 }
 
@@ -179,7 +179,7 @@ static const struct {
 
 static const struct {
     const char *command;
-    enum session_go go;
+    enum walk_go go;
 } moves[] = {{"continue", GO_ON}, {"next", GO_NEXT}, {"stepIn", GO_STEP}, {"stepOut", GO_OUT}};
 
 static const char *call_request(struct dap *d, const char *command, mwl_value arguments,
@@ -188,7 +188,7 @@ static const char *call_request(struct dap *d, const char *command, mwl_value ar
         if (strcmp(requests[i].command, command) != 0) continue;
         if (requests[i].needs >= LAUNCHED && !d->launched) return "launch comes first";
         if (requests[i].needs >= BEGUN && !d->begun) return "the run has not begun";
-        if (requests[i].needs == STANDING && (d->running || !session_event(&d->session)))
+        if (requests[i].needs == STANDING && (d->running || !walk_event(&d->walk)))
             return "the run does not stand";
         return requests[i].fn(d, arguments, out);
     }
@@ -196,7 +196,7 @@ static const char *call_request(struct dap *d, const char *command, mwl_value ar
 }
 
 /* Moves answer first and move then, so that the answer comes in front of what they cause. */
-static bool is_move(const char *command, enum session_go *how) {
+static bool is_move(const char *command, enum walk_go *how) {
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
         if (strcmp(moves[i].command, command) == 0) {
             *how = moves[i].go;
@@ -223,25 +223,24 @@ static void respond(struct dap *d, mwl_value request, const char *why, const mwl
 
 /* Back: the run is started again and stands there when this returns. */
 static void go_back(struct dap *d, mwl_value request, bool to_break) {
-    bool stands = d->begun && !d->running && session_event(&d->session);
+    bool stands = d->begun && !d->running && walk_event(&d->walk);
     if (!stands) {
         respond(d, request, "the run does not stand", NULL);
         return;
     }
     dap_forget(d);
-    const char *why =
-        to_break ? session_back_to_break(&d->session) : session_step_back(&d->session);
+    const char *why = to_break ? walk_back_to_break(&d->walk) : walk_step_back(&d->walk);
     respond(d, request, why, NULL);
-    if (session_event(&d->session)) report_stop(d);
+    if (walk_event(&d->walk)) report_stop(d);
 }
 
 static void receive_request(struct dap *d, mwl_value request, const char *command) {
     mwl__buf body = mwl__buf_make(mwl_alloc_default());
-    enum session_go how = GO_ON;
+    enum walk_go how = GO_ON;
     if (strcmp(command, "stepBack") == 0 || strcmp(command, "reverseContinue") == 0) {
         go_back(d, request, command[0] == 'r');
     } else if (is_move(command, &how)) {
-        bool stands = d->begun && !d->running && session_event(&d->session);
+        bool stands = d->begun && !d->running && walk_event(&d->walk);
         if (how == GO_ON) mwl__buf_puts(&body, "{\"allThreadsContinued\":true}");
         respond(d, request, stands ? NULL : "the run does not stand", &body);
         if (stands) go(d, how);

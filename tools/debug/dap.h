@@ -4,12 +4,12 @@
  *   dap_launch.c  what is debugged, and breakpoints
  *   dap_look.c    threads, frames, scopes, variables, expressions
  *
- * The run is a session of session.h: what `mwlvm debug` can do, this can do too. */
+ * The run is a session of walk.h: what `mwlvm debug` can do, this can do too. */
 #ifndef MWL_TOOLS_DEBUG_DAP_H
 #define MWL_TOOLS_DEBUG_DAP_H
 
 #include "tools/base/rpc.h"
-#include "tools/debug/session.h"
+#include "tools/debug/walk.h"
 
 /* A value that the editor may ask for while the run stands. */
 struct dap_value {
@@ -26,7 +26,7 @@ struct dap {
     mwl_heap *heap; /* of messages */
     uint64_t seq;
     struct debug_setup setup;
-    struct session session;
+    struct walk walk;
     char *path;                     /* of the definition; malloc'd */
     bool launched, begun, running;  /* begun: the run was started */
     bool stop_on_entry, ends, lost; /* lost: the editor cannot be reached */

@@ -35,7 +35,7 @@ static int take_words(struct dap *d, mwl_value list) {
     argv[argc] = NULL;
     static const struct option binds = {
         "--bind", OPTION_LIST, offsetof(struct run_options, bind_words), "URI=TARGET", "", NULL};
-    static const struct option seed = {"--seed", OPTION_CALL, 0, "N", "", run_options_seed};
+    static const struct option seed = {"--seed", OPTION_CALL, 0, "N", "", session_take_seed};
     const struct command_line line = {
         .head = "",
         .foot = "",
@@ -83,14 +83,13 @@ const char *dap_launch(struct dap *d, mwl_value arguments) {
     if (status != CMD_OK) return "`args` are not valid; standard error says why";
     d->setup.options.definition.path = program;
     mwl_value input = rpc_get(arguments, "input"), given = rpc_get(arguments, "arguments");
-    if (!mwl_is_absent(input)) d->setup.input = mwl_value_copy(d->setup.heap, input);
+    if (!mwl_is_absent(input)) d->setup.start.input = mwl_value_copy(d->setup.heap, input);
     if (mwl_value_kind(given) == MWL_KIND_OBJECT)
-        d->setup.arguments = mwl_value_copy(d->setup.heap, given);
+        d->setup.start.arguments = mwl_value_copy(d->setup.heap, given);
     d->setup.options.virtual_time = !is_true(arguments, "realTime");
     d->stop_on_entry = is_true(arguments, "stopOnEntry");
     if (setup_load(&d->setup) != CMD_OK) return "it cannot be run; standard error says why";
-    if (session_begin(&d->session, &d->setup, d->bell[1]) != CMD_OK)
-        return mwl_status_text(MWL_E_NOMEM);
+    if (walk_begin(&d->walk, &d->setup, d->bell[1]) != CMD_OK) return mwl_status_text(MWL_E_NOMEM);
     d->path = realpath(program, NULL);
     if (!d->path) d->path = strdup(program);
     if (!d->path) return mwl_status_text(MWL_E_NOMEM);
@@ -129,13 +128,13 @@ static void put_answer(int id, uint32_t line, const char *why, size_t i, mwl__bu
 const char *dap_set_lines(struct dap *d, mwl_value arguments, mwl__buf *out) {
     mwl_value list = rpc_get(arguments, "breakpoints");
     bool ours = is_ours(d, rpc_get_text(rpc_get(arguments, "source"), "path", NULL));
-    if (ours) breaks_remove_kinds(&d->session.breaks, 1u << BREAK_LINE);
+    if (ours) breaks_remove_kinds(&d->walk.breaks, 1u << BREAK_LINE);
     mwl__buf_puts(out, "{\"breakpoints\":[");
     for (size_t i = 0; i < mwl_count(list); i++) {
         mwl_value b = mwl_array_at(list, i);
         uint32_t line = rpc_get_number(b, "line", 0) + d->lines_from_0;
         const struct dap_step *step = ours ? step_at(d, line) : NULL;
-        int id = step ? breaks_add_line(&d->session.breaks, step->line, step->line,
+        int id = step ? breaks_add_line(&d->walk.breaks, step->line, step->line,
                                         rpc_get_text(b, "condition", NULL))
                       : 0;
         put_answer(id, step ? step->line - d->lines_from_0 : 0,
@@ -149,15 +148,14 @@ const char *dap_set_lines(struct dap *d, mwl_value arguments, mwl__buf *out) {
 
 const char *dap_set_functions(struct dap *d, mwl_value arguments, mwl__buf *out) {
     mwl_value list = rpc_get(arguments, "breakpoints");
-    breaks_remove_kinds(&d->session.breaks, FUNCTIONS);
+    breaks_remove_kinds(&d->walk.breaks, FUNCTIONS);
     mwl__buf_puts(out, "{\"breakpoints\":[");
     for (size_t i = 0; i < mwl_count(list); i++) {
         mwl_value b = mwl_array_at(list, i);
         const char *name = rpc_get_text(b, "name", NULL);
         char *copy = strdup(name ? name : "");
-        int id = copy
-                     ? breaks_add_text(&d->session.breaks, copy, rpc_get_text(b, "condition", NULL))
-                     : 0;
+        int id =
+            copy ? breaks_add_text(&d->walk.breaks, copy, rpc_get_text(b, "condition", NULL)) : 0;
         free(copy);
         put_answer(id, 0, "a Step, or `phase`, `provider`, `when` and what to look for", i, out);
     }
@@ -169,20 +167,20 @@ const char *dap_set_functions(struct dap *d, mwl_value arguments, mwl__buf *out)
 const char *dap_set_failures(struct dap *d, mwl_value arguments, mwl__buf *out) {
     mwl_value filters = rpc_get(arguments, "filters"), more = rpc_get(arguments, "filterOptions");
     size_t n = 0;
-    breaks_remove_kinds(&d->session.breaks, 1u << BREAK_CODE);
+    breaks_remove_kinds(&d->walk.breaks, 1u << BREAK_CODE);
     mwl__buf_puts(out, "{\"breakpoints\":[");
     for (size_t i = 0; i < mwl_count(filters); i++) {
         const char *name = mwl_as_text(mwl_array_at(filters, i), NULL);
         bool known = name && (strcmp(name, "failures") == 0 || strcmp(name, "code") == 0);
-        put_answer(known ? breaks_add(&d->session.breaks, BREAK_CODE, "*", NULL) : 0, 0,
+        put_answer(known ? breaks_add(&d->walk.breaks, BREAK_CODE, "*", NULL) : 0, 0,
                    "there is no such filter", n++, out);
     }
     for (size_t i = 0; i < mwl_count(more); i++) {
         mwl_value o = mwl_array_at(more, i);
         const char *pattern = rpc_get_text(o, "condition", NULL);
         put_answer(
-            breaks_add(&d->session.breaks, BREAK_CODE, pattern && *pattern ? pattern : "*", NULL),
-            0, "out of memory", n++, out);
+            breaks_add(&d->walk.breaks, BREAK_CODE, pattern && *pattern ? pattern : "*", NULL), 0,
+            "out of memory", n++, out);
     }
     mwl__buf_puts(out, "]}");
     return NULL;

@@ -9,7 +9,7 @@
 
 enum { SHOWN = 1000, THREADS_MOST = 256 };
 
-static mwl_heap *heap_of(const struct dap *d) { return mwl_vm_heap(d->session.machine.vm); }
+static mwl_heap *heap_of(const struct dap *d) { return mwl_vm_heap(d->walk.machine.vm); }
 
 void dap_forget(struct dap *d) {
     for (size_t i = 0; i < d->n_values; i++) mwl_value_drop(heap_of(d), d->values[i].value);
@@ -18,7 +18,7 @@ void dap_forget(struct dap *d) {
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* The id of a thread: the same name has the same id during the whole session. 0: out of memory. */
+/* The id of a thread: the same name has the same id during the whole walk. 0: out of memory. */
 static uint32_t thread_id(struct dap *d, const char *name) {
     const mwl_alloc alloc = mwl_alloc_default();
     for (size_t i = 0; i < d->n_threads; i++)
@@ -42,8 +42,8 @@ static bool runs(const struct inspect_thread *t, const mwl__frame *frame) {
 
 uint32_t dap_thread_here(struct dap *d) {
     struct inspect_thread list[THREADS_MOST];
-    size_t n = inspect_threads(&d->session.machine, list, THREADS_MOST);
-    const mwl__frame *here = inspect_frame(&d->session.machine);
+    size_t n = inspect_threads(&d->walk.machine, list, THREADS_MOST);
+    const mwl__frame *here = inspect_frame(&d->walk.machine);
     uint32_t first = thread_id(d, "main"); /* so that it has the number 1 */
     for (size_t i = 0; i < n && i < THREADS_MOST; i++)
         if (runs(&list[i], here)) return thread_id(d, list[i].name);
@@ -52,8 +52,7 @@ uint32_t dap_thread_here(struct dap *d) {
 
 const char *dap_threads(struct dap *d, mwl_value arguments, mwl__buf *out) {
     struct inspect_thread list[THREADS_MOST];
-    size_t n =
-        d->begun && !d->running ? inspect_threads(&d->session.machine, list, THREADS_MOST) : 0;
+    size_t n = d->begun && !d->running ? inspect_threads(&d->walk.machine, list, THREADS_MOST) : 0;
     (void)arguments;
     mwl__buf_puts(out, "{\"threads\":[");
     for (size_t i = 0; i < n && i < THREADS_MOST; i++) {
@@ -80,8 +79,8 @@ static uint32_t frame_id(struct dap *d, mwl__frame *f) {
 /* The frame on the top of a thread's stack, or NULL. */
 static mwl__frame *top_of(struct dap *d, uint32_t thread) {
     struct inspect_thread list[THREADS_MOST];
-    size_t n = inspect_threads(&d->session.machine, list, THREADS_MOST);
-    if (thread == dap_thread_here(d)) return inspect_frame(&d->session.machine);
+    size_t n = inspect_threads(&d->walk.machine, list, THREADS_MOST);
+    if (thread == dap_thread_here(d)) return inspect_frame(&d->walk.machine);
     for (size_t i = 0; i < n && i < THREADS_MOST; i++)
         if (thread_id(d, list[i].name) == thread) return list[i].innermost;
     return NULL;
@@ -111,8 +110,7 @@ const char *dap_stack(struct dap *d, mwl_value arguments, mwl__buf *out) {
     for (mwl__frame *f = top; f; f = f->parent, n++) {
         if (n < from || (levels && n >= from + levels)) continue;
         if (shown++) mwl__buf_puts(out, ",");
-        put_frame(d, f, f == inspect_frame(&d->session.machine) ? session_event(&d->session) : NULL,
-                  out);
+        put_frame(d, f, f == inspect_frame(&d->walk.machine) ? walk_event(&d->walk) : NULL, out);
     }
     mwl__buf_printf(out, "],\"totalFrames\":%u}", n);
     return NULL;
@@ -121,7 +119,7 @@ const char *dap_stack(struct dap *d, mwl_value arguments, mwl__buf *out) {
 static mwl__frame *frame_of(const struct dap *d, mwl_value arguments) {
     uint32_t id = rpc_get_number(arguments, "frameId", 0);
     if (id) return id <= d->n_frames ? d->frames[id - 1] : NULL;
-    return inspect_frame(&d->session.machine);
+    return inspect_frame(&d->walk.machine);
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -244,7 +242,7 @@ const char *dap_evaluate(struct dap *d, mwl_value arguments, mwl__buf *out) {
 }
 
 const char *dap_exception(struct dap *d, mwl_value arguments, mwl__buf *out) {
-    const mwl_trace_event *e = session_event(&d->session);
+    const mwl_trace_event *e = walk_event(&d->walk);
     (void)arguments;
     if (!e || !(e->failed || e->kind == MWL_TRACE_CAUGHT)) return "there is no failure here";
     const char *code = rpc_get_text(e->value, "code", NULL),

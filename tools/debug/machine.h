@@ -9,7 +9,7 @@
 #ifndef MWL_TOOLS_DEBUG_MACHINE_H
 #define MWL_TOOLS_DEBUG_MACHINE_H
 
-#include "tools/run/run_vm.h"
+#include "tools/session/session.h"
 #include "tools/debug/journal.h"
 #include "tools/debug/setup.h"
 
@@ -34,10 +34,9 @@ struct machine {
     pthread_cond_t turn;
     enum machine_state state;
     bool quits, paused; /* asked for */
-    uv_async_t wake;    /* ends a wait of the loop */
-    bool wakes;         /* it is there */
+    bool rings;         /* the session is there, and its bell ends a wait */
 
-    struct run_vm *made;
+    struct session *session;
     mwl_vm *vm;
     mwl_run *run;
     struct journaled *journaled;

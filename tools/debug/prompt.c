@@ -39,7 +39,7 @@ static void show(mwl__buf *out) {
 
 static mwl__buf text_buf(void) { return mwl__buf_make(mwl_alloc_default()); }
 
-static void show_result(struct session *s) {
+static void show_result(struct walk *s) {
     const struct machine *m = &s->machine;
     mwl__buf out = text_buf();
     if (m->stuck) {
@@ -55,16 +55,16 @@ static void show_result(struct session *s) {
     show(&out);
 }
 
-static void show_place(const struct prompt *p, struct session *s) {
+static void show_place(const struct prompt *p, struct walk *s) {
     mwl__frame *f = inspect_frame(&s->machine);
     mwl__buf out = text_buf();
-    if (f) inspect_show_place(s->setup, f, session_event(s), p->colour, &out);
+    if (f) inspect_show_place(s->setup, f, walk_event(s), p->colour, &out);
     show(&out);
 }
 
 /* Where it stands now, and why. */
-static void show_stop(const struct prompt *p, struct session *s) {
-    const mwl_trace_event *e = session_event(s);
+static void show_stop(const struct prompt *p, struct walk *s) {
+    const mwl_trace_event *e = walk_event(s);
     if (!e) {
         show_result(s);
         return;
@@ -78,7 +78,7 @@ static void show_stop(const struct prompt *p, struct session *s) {
     show_place(p, s);
 }
 
-static void show_value(const struct session *s, const char *text) {
+static void show_value(const struct walk *s, const char *text) {
     mwl__frame *f = inspect_frame(&s->machine);
     char why[300] = "";
     mwl__buf out = text_buf();
@@ -99,7 +99,7 @@ static void show_value(const struct session *s, const char *text) {
     show(&out);
 }
 
-static void show_frames(const struct session *s) {
+static void show_frames(const struct walk *s) {
     enum { MOST = 64 };
     struct inspect_thread threads[MOST];
     size_t n = inspect_threads(&s->machine, threads, MOST);
@@ -121,7 +121,7 @@ static void show_frames(const struct session *s) {
     show(&out);
 }
 
-static void show_breaks(const struct session *s) {
+static void show_breaks(const struct walk *s) {
     mwl__buf out = text_buf();
     for (size_t i = 0; i < s->breaks.n_items; i++) {
         breaks_write(&s->breaks.items[i], &out);
@@ -145,14 +145,14 @@ static char *cut(char *line, size_t *len) {
     return rest + strspn(rest, " \t");
 }
 
-static bool has_step(const struct session *s, const char *name) {
+static bool has_step(const struct walk *s, const char *name) {
     const mwl_program *p = s->setup->program;
     for (uint32_t i = 0; i < p->tables.n_steps; i++)
         if (strcmp(mwl_as_text(p->consts[p->tables.steps[i].name_k], NULL), name) == 0) return true;
     return false;
 }
 
-static void add_break(struct session *s, char *text) {
+static void add_break(struct walk *s, char *text) {
     int id = breaks_add_text(&s->breaks, text, NULL);
     const struct breakpoint *b = id ? breaks_find(&s->breaks, id) : NULL;
     if (!b) {
@@ -178,37 +178,37 @@ static void on_interrupt(int number) {
 }
 
 /* Waits until the run stands. Ctrl-C stops it where it is. */
-static int arrive(struct session *s) {
+static int arrive(struct walk *s) {
     interrupted = 0;
     while (s->started && !machine_wait_ms(&s->machine, WATCH_MS)) {
         if (!interrupted) continue;
         interrupted = 0;
         machine_pause(&s->machine);
     }
-    return session_arrive(s);
+    return walk_arrive(s);
 }
 
-static void go(const struct prompt *p, struct session *s, enum session_go how) {
-    if (session_over(s)) {
+static void go(const struct prompt *p, struct walk *s, enum walk_go how) {
+    if (walk_over(s)) {
         puts("the run is over; `back` goes back into it");
         return;
     }
-    session_go(s, how);
+    walk_go(s, how);
     if (arrive(s) == CMD_OK) show_stop(p, s);
 }
 
-static void go_back(const struct prompt *p, struct session *s, const char *rest) {
-    const char *why = strcmp(rest, "break") == 0 ? session_back_to_break(s) : session_back(s);
+static void go_back(const struct prompt *p, struct walk *s, const char *rest) {
+    const char *why = strcmp(rest, "break") == 0 ? walk_back_to_break(s) : walk_back(s);
     if (why)
         puts(why);
     else
         show_stop(p, s);
 }
 
-static bool move(const struct prompt *p, struct session *s, const char *word, size_t len) {
+static bool move(const struct prompt *p, struct walk *s, const char *word, size_t len) {
     static const struct {
         const char *name, *letter;
-        enum session_go go;
+        enum walk_go go;
     } ways[] = {{"step", "s", GO_STEP},
                 {"next", "n", GO_NEXT},
                 {"out", "o", GO_OUT},
@@ -223,7 +223,7 @@ static bool move(const struct prompt *p, struct session *s, const char *word, si
 }
 
 /* Returns false for `quit`. */
-static bool carry_out(const struct prompt *p, struct session *s, char *line) {
+static bool carry_out(const struct prompt *p, struct walk *s, char *line) {
     size_t len;
     char *rest = cut(line, &len);
     if (!len || line[0] == '#' || move(p, s, line, len)) return true;
@@ -245,7 +245,7 @@ static bool carry_out(const struct prompt *p, struct session *s, char *line) {
     else if (is_word(line, len, "list", "l"))
         show_place(p, s);
     else if (is_word(line, len, "cancel", NULL))
-        session_cancel(s);
+        walk_cancel(s);
     else if (is_word(line, len, "help", "h"))
         fputs(prompt_help, stdout);
     else
@@ -253,12 +253,12 @@ static bool carry_out(const struct prompt *p, struct session *s, char *line) {
     return true;
 }
 
-int prompt_run(const struct prompt *p, struct session *s) {
+int prompt_run(const struct prompt *p, struct walk *s) {
     char last[256] = "";
     const struct sigaction stops = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
     sigaction(SIGINT, &stops, NULL); /* at the prompt it does nothing: `quit` ends the command */
-    session_go(s, GO_STEP);
-    int status = session_arrive(s);
+    walk_go(s, GO_STEP);
+    int status = walk_arrive(s);
     if (status != CMD_OK) return status;
     show_stop(p, s);
     for (bool more = true; more;) {

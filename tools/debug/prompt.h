@@ -2,7 +2,7 @@
 #ifndef MWL_TOOLS_DEBUG_PROMPT_H
 #define MWL_TOOLS_DEBUG_PROMPT_H
 
-#include "tools/debug/session.h"
+#include "tools/debug/walk.h"
 
 /* Where lines come from: a script (FILE), or the terminal. */
 struct prompt {
@@ -11,7 +11,7 @@ struct prompt {
 };
 
 /* Reads and carries out commands until `quit` or the end of the input. Returns an exit status. */
-int prompt_run(const struct prompt *p, struct session *s);
+int prompt_run(const struct prompt *p, struct walk *s);
 
 /* A line reader: with libedit on a terminal, if it is there. Returns a malloc'd line without its
  * end, or NULL at the end. line_read.c */

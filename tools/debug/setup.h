@@ -4,13 +4,14 @@
 #define MWL_TOOLS_DEBUG_SETUP_H
 
 #include "tools/run/run_options.h"
+#include "tools/session/values.h"
 #include "assembler/source/source.h"
 
 struct debug_setup {
     struct run_options options;
     mwl_program *program;
-    mwl_heap *heap; /* of the values below */
-    mwl_value input, arguments;
+    mwl_heap *heap;          /* of the values below */
+    mwl_start start;         /* its input and arguments, the id and the seed */
     int64_t cancel_after_ns; /* cancels the run from outside; below 0: never */
     mwl__source source;      /* the definition, for showing lines; no text: it was stripped */
 };

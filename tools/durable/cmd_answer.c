@@ -82,7 +82,7 @@ static int post_value(struct answer *a, mwl_store_message *m, mwl_heap *heap, co
     if (status != CMD_OK) return status;
     mwl_status got = mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, &len);
     m->body = (mwl_store_text){text, len};
-    status = got == MWL_OK ? check(a, m, heap, v) : cmd_fail("%s", mwl_status_text(got));
+    status = got == MWL_OK ? check(a, m, heap, v) : cmd_status(got);
     if (status == CMD_OK) status = post(a, m);
     mwl_text_free(heap, text, len);
     mwl_value_drop(heap, v);
@@ -104,7 +104,7 @@ int cmd_answer(int argc, char **argv) {
         true};
     int status = options_parse(&line, argc, argv);
     if (status == CMD_OK) status = store_line_check(&a.line, 3, names);
-    if (status == CMD_OK && mwl_heap_new(NULL, &heap) != MWL_OK) status = cmd_fail("out of memory");
+    if (status == CMD_OK && mwl_heap_new(NULL, &heap) != MWL_OK) status = cmd_no_memory();
     if (status != CMD_OK) return status;
     mwl_store_message m = {.run = a.line.words[0], .name = a.line.words[1], .key = a.key};
     status = post_value(&a, &m, heap, a.line.words[2]);
@@ -129,7 +129,7 @@ int cmd_cancel(int argc, char **argv) {
         false};
     int status = options_parse(&line, argc, argv);
     if (status == CMD_OK) status = store_line_check(&a.line, 1, names);
-    if (status == CMD_OK && mwl_heap_new(NULL, &heap) != MWL_OK) status = cmd_fail("out of memory");
+    if (status == CMD_OK && mwl_heap_new(NULL, &heap) != MWL_OK) status = cmd_no_memory();
     if (status != CMD_OK) return status;
     const char *reason = a.reason ? a.reason : "cancelled";
     mwl_value v = mwl_string(heap, reason, strlen(reason));

@@ -4,6 +4,7 @@
 #include "tools/base/cmd.h"
 #include "tools/durable/drive.h"
 #include "tools/base/interrupt.h"
+#include "tools/run/run_options.h"
 #include "tools/durable/store.h"
 
 #include <pthread.h>
@@ -224,7 +225,7 @@ int cmd_worker(int argc, char **argv) {
     if (status == CMD_OK)
         status = remotes_read(&w.run.remotes, &w.run.remote_words, &w.run.definition);
     struct member *members = calloc(w.n_jobs ? w.n_jobs : 1, sizeof *members);
-    if (status == CMD_OK) status = members ? run(&w, members) : cmd_fail("out of memory");
+    if (status == CMD_OK) status = members ? run(&w, members) : cmd_no_memory();
     free(members);
     run_options_free(&w.run);
     return status;

@@ -8,7 +8,6 @@
 
 #include "tools/base/cmd.h"
 #include "tools/durable/fits.h"
-#include "tools/run/host_uv.h"
 #include "tools/base/interrupt.h"
 #include "tools/base/term.h"
 #include "tools/show/live.h"
@@ -20,13 +19,11 @@
 #include <uv.h>
 
 enum {
-    BUDGET_NS = 5000000,
     POLL_NS = 50000000,
     IDLE_NS = 250000000,
     IDLE_PART = 16, /* of the lease */
     LOOK_NS = 250000000,
     DRAW_NS = 100000000,
-    NS_PER_MS = 1000000,
     CLOCK_NS = 1000000000 /* how much two clocks may differ without a word */
 };
 
@@ -35,10 +32,7 @@ static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 struct drive {
     const struct drive_how *how;
-    uv_loop_t *loop;
-    uv_async_t wake;
-    uv_timer_t timer;
-    struct run_vm *made;
+    struct session *session;
     mwl_durable *driver;
     mwl_durable_writer *writer;
     mwl_limits limits; /* the most that a run may have */
@@ -55,27 +49,13 @@ struct drive {
     int status;
 };
 
-/* ---- the loop -------------------------------------------------------------------------------- */
-
-/* On the writer's thread, and in a signal handler. */
-static void wake_loop(void *ctx) { uv_async_send(ctx); }
-static void on_wake(uv_async_t *handle) { uv_stop(handle->loop); }
-static void on_timer(uv_timer_t *handle) { uv_stop(handle->loop); }
-
-static void wait_until(struct drive *d, int64_t due_ns) {
-    int64_t left = due_ns - (int64_t)uv_hrtime();
-    uint64_t ms = left <= 0 ? 0 : (uint64_t)(left - 1) / NS_PER_MS + 1;
-    uv_update_time(d->loop);
-    uv_timer_start(&d->timer, on_timer, ms, 0);
-    uv_run(d->loop, UV_RUN_ONCE);
-    uv_timer_stop(&d->timer);
-}
+/* ---- what is shown --------------------------------------------------------------------------- */
 
 static void on_ended(void *ctx, const mwl_durable_ended *run) {
     struct drive *d = ctx;
-    if (run->run) run_vm_ended(d->made, run->run);
+    if (run->run) session_forget(d->session, run->run);
     if (d->next_draw_ns != MWL_NEVER) term_status_clear(); /* the Result may come there */
-    if (d->how->ended(d->how->ctx, mwl_vm_heap(d->made->vm), run)) d->over = true;
+    if (d->how->ended(d->how->ctx, d->session->heap, run)) d->over = true;
 }
 
 /* A store that refuses is reported once, and once when it accepts again. */
@@ -106,14 +86,14 @@ static void begin_live(struct drive *d) {
     const struct run_options *o = d->how->options;
     bool shown = d->how->n_only == 1 && !o->quiet && !o->verbose && !o->trace && !o->detach &&
                  term_status_possible();
-    d->live = (struct live){NULL, (int64_t)uv_hrtime(), o->virtual_time};
+    d->live = (struct live){NULL, session_now_ns(), o->virtual_time};
     d->next_draw_ns = shown ? d->live.start_ns + LIVE_AFTER_NS : MWL_NEVER;
 }
 
 static void draw_live(struct drive *d) {
-    int64_t now = (int64_t)uv_hrtime();
+    int64_t now = session_now_ns();
     if (d->over || now < d->next_draw_ns) return;
-    d->live.run = mwl_vm_runs(d->made->vm, NULL); /* NULL: it waits in the store alone */
+    d->live.run = mwl_vm_runs(d->session->vm, NULL); /* NULL: it waits in the store alone */
     if (d->live.run && mwl_run_get_state(d->live.run) < MWL_RUN_DONE) live_draw(&d->live);
     d->next_draw_ns = now + DRAW_NS;
 }
@@ -129,7 +109,7 @@ static void take_result(struct drive *d) {
     mwl_status status = mwl_durable_done(d->driver, work);
     d->polls++;
     store_clock_set(d->how->store);
-    if (d->asks && status == MWL_OK) d->polled_ns = (int64_t)uv_hrtime();
+    if (d->asks && status == MWL_OK) d->polled_ns = session_now_ns();
     if (mwl_durable_more(d->driver)) d->next_poll_ns = 0;
     if (status == MWL_OK) return;
     (void)mwl_durable_writer_trouble(d->writer, why, sizeof why);
@@ -145,7 +125,7 @@ static void choose_pause(struct drive *d, int64_t now) {
     uint64_t happened = n.started + n.answers + n.changes;
     int64_t due = mwl_durable_next_wall_ns(d->driver);
     mwl_instant at;
-    mwl_vm_now(d->made->vm, &at);
+    mwl_vm_now(d->session->vm, &at);
     d->pause_ns = happened != d->happened || !d->pause_ns ? POLL_NS : 2 * d->pause_ns;
     if (d->pause_ns > d->how->idle_ns) d->pause_ns = d->how->idle_ns;
     if (d->pause_ns < POLL_NS) d->pause_ns = POLL_NS;
@@ -156,7 +136,7 @@ static void choose_pause(struct drive *d, int64_t now) {
 }
 
 static void give_work(struct drive *d) {
-    int64_t now = (int64_t)uv_hrtime();
+    int64_t now = session_now_ns();
     bool poll = now >= d->next_poll_ns;
     if (mwl_durable_writer_busy(d->writer)) return;
     mwl_durable_work *work = mwl_durable_take(d->driver, poll);
@@ -179,12 +159,12 @@ void drive_times(const struct drive *d, uint64_t *last_ns, uint64_t *all_ns) {
     *all_ns = d->all_ns;
 }
 
-int64_t drive_poll_age_ns(const struct drive *d) { return (int64_t)uv_hrtime() - d->polled_ns; }
+int64_t drive_poll_age_ns(const struct drive *d) { return session_now_ns() - d->polled_ns; }
 
 /* Nothing is in memory, nothing is on its way, and nothing is due. */
 static bool is_idle(const struct drive *d) {
     mwl_instant now;
-    mwl_vm_now(d->made->vm, &now);
+    mwl_vm_now(d->session->vm, &now);
     return d->how->until_idle && d->polls && !mwl_durable_writer_busy(d->writer) &&
            !mwl_durable_runs(d->driver) && !mwl_durable_waiting(d->driver) &&
            !mwl_durable_more(d->driver) && mwl_durable_next_wall_ns(d->driver) > now.wall_ns;
@@ -192,7 +172,7 @@ static bool is_idle(const struct drive *d) {
 
 /* Somebody else may have ended what is waited for. */
 static void look(struct drive *d) {
-    int64_t now = (int64_t)uv_hrtime();
+    int64_t now = session_now_ns();
     if (d->over || !d->how->look || now < d->next_look_ns) return;
     d->next_look_ns = now + LOOK_NS;
     if (d->how->look(d->how->ctx)) d->over = true;
@@ -200,7 +180,7 @@ static void look(struct drive *d) {
 
 /* After a request to end. */
 static void drain(struct drive *d) {
-    int64_t now = (int64_t)uv_hrtime();
+    int64_t now = session_now_ns();
     if (!d->drained_ns) {
         mwl_durable_drain(d->driver);
         d->drained_ns = now + d->how->worker->drain_ns;
@@ -214,19 +194,19 @@ static void drain(struct drive *d) {
  * while the writer works: it wakes the loop when it is done, and a poll that is overdue must not
  * keep the loop turning until then. */
 static int64_t next_poll(const struct drive *d) {
-    int64_t soon = (int64_t)uv_hrtime() + POLL_NS;
+    int64_t soon = session_now_ns() + POLL_NS;
     bool waits = mwl_durable_writer_busy(d->writer) && d->next_poll_ns < soon;
     bool early = d->how->part && d->next_poll_ns > soon;
     return waits || early ? soon : d->next_poll_ns;
 }
 
-/* Takes the store's result before it pumps, so that claimed runs and released calls are pumped in
- * this turn, and not after the next poll. */
+/* Takes the store's result before the turn, so that claimed runs and released calls get theirs now,
+ * and not after the next poll. */
 static void turn(struct drive *d) {
+    int64_t due;
     take_result(d);
-    int64_t due = mwl_vm_pump(d->made->vm, BUDGET_NS);
+    enum session_next vm = session_turn(&d->session->turns, NULL, &due);
     int64_t next = mwl_durable_collect(d->driver);
-    bool busy = due == 0 || next == 0;
     report_trouble(d);
     report_clock(d);
     look(d);
@@ -243,10 +223,7 @@ static void turn(struct drive *d) {
     if (next < due) due = next;
     if (poll < due) due = poll;
     if (d->next_draw_ns < due) due = d->next_draw_ns;
-    if (busy)
-        uv_run(d->loop, UV_RUN_NOWAIT);
-    else
-        wait_until(d, due);
+    session_rest(d->session, next == 0 ? SESSION_AGAIN : vm, due);
 }
 
 /* The runs stay in the store. What was committed is enough: the rest is done again. */
@@ -261,7 +238,7 @@ static void run(struct drive *d) {
         while (!d->over) turn(d);
         return;
     }
-    int why = interrupt_watch(wake_loop, &d->wake);
+    int why = interrupt_watch(session_ring, &d->session->loop);
     if (why) {
         d->status = cmd_fail("signals: %s", strerror(why));
         return;
@@ -279,7 +256,7 @@ static void run(struct drive *d) {
 
 static bool on_answer(void *ctx, mwl_value arguments, mwl_value answer, char *why, size_t cap) {
     const struct drive *d = ctx;
-    return fits(mwl_vm_heap(d->made->vm), arguments, answer, why, cap);
+    return fits(d->session->heap, arguments, answer, why, cap);
 }
 
 static bool on_allowed(void *ctx, const mwl_program *program, const char *name) {
@@ -289,8 +266,7 @@ static bool on_allowed(void *ctx, const mwl_program *program, const char *name) 
 
 static int make(struct drive *d) {
     const struct drive_how *how = d->how;
-    const struct run_vm_host host = {
-        .loop = d->loop, .wake = wake_loop, .ctx = &d->wake, .hold = true, .clock = store_clock()};
+    const struct session_host host = {.loop = how->loop, .hold = true, .clock = store_clock()};
     const mwl_durable_options options = {.only = how->only,
                                          .n_only = how->n_only,
                                          .events = true,
@@ -303,37 +279,22 @@ static int make(struct drive *d) {
     d->limits.fuel = how->options->definition.limits.fuel;
     d->limits.memory_bytes = how->options->definition.limits.memory;
     pthread_mutex_lock(&making);
-    int status = run_vm_new(how->options, NULL, &host, &d->made);
+    int status = session_open(how->options, NULL, &host, &d->session);
     pthread_mutex_unlock(&making);
     if (status != CMD_OK) return status;
-    mwl_status made = mwl_durable_new(d->made->vm, &options, &d->driver);
-    if (made == MWL_OK) made = mwl_durable_writer_new(how->store, wake_loop, &d->wake, &d->writer);
+    mwl_status made = mwl_durable_new(d->session->vm, &options, &d->driver);
+    if (made == MWL_OK)
+        made = mwl_durable_writer_new(how->store, session_ring, &d->session->loop, &d->writer);
     if (made == MWL_OK && how->keep) mwl_durable_writer_keep(d->writer, how->keep);
-    return made == MWL_OK ? CMD_OK : cmd_fail("%s", mwl_status_text(made));
-}
-
-static void on_closed(uv_handle_t *handle) { --*(int *)handle->data; }
-
-static void close_handles(struct drive *d) {
-    int open = 2;
-    d->wake.data = d->timer.data = &open;
-    uv_close((uv_handle_t *)&d->wake, on_closed);
-    uv_close((uv_handle_t *)&d->timer, on_closed);
-    while (open) uv_run(d->loop, UV_RUN_NOWAIT);
+    return cmd_status(made);
 }
 
 int drive(const struct drive_how *how, bool *left) {
-    struct drive d = {.next_draw_ns = MWL_NEVER,
-                      .how = how,
-                      .loop = how->loop ? how->loop : host_loop(),
-                      .polled_ns = (int64_t)uv_hrtime()};
+    struct drive d = {.next_draw_ns = MWL_NEVER, .how = how, .polled_ns = session_now_ns()};
     *left = false;
-    if (!d.loop) return CMD_USAGE;
-    int failed = uv_async_init(d.loop, &d.wake, on_wake);
-    if (failed) return cmd_fail("event loop: %s", uv_strerror(failed));
-    uv_timer_init(d.loop, &d.timer);
     d.status = make(&d);
-    const struct drive_view view = {&d, d.loop, d.driver, d.writer};
+    const struct drive_view view = {&d, d.session ? d.session->loop.loop : NULL, d.driver,
+                                    d.writer};
     bool opened = d.status == CMD_OK && how->part;
     if (opened) d.status = how->part->open(how->part->ctx, &view);
     if (d.status == CMD_OK) run(&d);
@@ -341,10 +302,9 @@ int drive(const struct drive_how *how, bool *left) {
     mwl_durable_writer_stop(d.writer);
     mwl_durable_free(d.driver);
     pthread_mutex_lock(&making);
-    run_vm_free(d.made);
+    session_close(d.session);
     pthread_mutex_unlock(&making);
-    close_handles(&d);
-    uv_loop_close(d.loop);
+    if (how->loop) uv_loop_close(how->loop);
     *left = d.left;
     if (d.left) cmd_end_by_signal(interrupt_first());
     return d.status;

@@ -3,7 +3,7 @@
 #define MWL_TOOLS_DURABLE_DRIVE_H
 
 #include "mwl_durable.h"
-#include "tools/run/run_vm.h"
+#include "tools/session/session.h"
 
 struct drive;
 /* What is driven, and until when. */

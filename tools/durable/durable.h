@@ -6,10 +6,10 @@
 #include "tools/run/run_options.h"
 #include "tools/run/saved.h"
 
-/* Runs the program in the store that o->durable names, to its end. The values are read already; an
+/* Runs the program in the store that o->durable names, to its end. The start is read already; an
  * exit status. */
 int durable_run(const struct run_options *o, const mwl_program *program, mwl_heap *heap,
-                mwl_value input, mwl_value arguments);
+                const mwl_start *start);
 /* Goes on with the run o->definition.path, or with all. */
 int durable_resume(const struct run_options *o);
 

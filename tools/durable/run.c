@@ -4,9 +4,11 @@
 
 #include "tools/base/cmd.h"
 #include "tools/durable/drive.h"
-#include "tools/show/explain.h"
-#include "tools/base/json_out.h"
+#include "tools/durable/start.h"
 #include "tools/durable/store.h"
+#include "tools/base/file_in.h"
+#include "tools/base/path.h"
+#include "tools/session/end.h"
 #include "vm/program/program.h"
 
 #include <errno.h>
@@ -21,60 +23,40 @@ struct job {
     const struct run_options *options;
     mwl_store *store, *watch; /* watch: see look_elsewhere; or NULL */
     const char *only;         /* the run; NULL: all */
+    const char *name;         /* its definition; NULL: not known */
+    mwl__source source;       /* the text of it, or none */
     int status;               /* of the run */
     size_t n_good, n_bad, n_stuck;
 };
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-static const char *member(mwl_value o, const char *name) {
-    const char *text = mwl_as_text(mwl_object_get(o, name, strlen(name)), NULL);
-    return text ? text : "";
-}
-
-static void explain(mwl_heap *heap, mwl_value result, const mwl_run *run) {
-    const struct explain e = {heap, run, "the definition", NULL};
-    if (run && mwl_run_get_state(run) == MWL_RUN_DONE)
-        explain_failure(&e);
-    else
-        cmd_note("%s: %s", member(result, "code"), member(result, "message"));
-}
-
-static int print_result(const struct run_options *o, mwl_heap *heap, mwl_value result,
-                        const mwl_run *run) {
-    bool terminal = isatty(STDOUT_FILENO);
-    bool pretty = o->pretty || (!o->compact && terminal);
-    const struct json_out how = {stdout, pretty ? MWL_JSON_PRETTY : MWL_JSON_COMPACT, terminal, 0};
-    const char *type = member(result, "type");
-    bool good = strcmp(type, "success") == 0;
-    if (good)
-        (void)json_out_value(&how, heap,
-                             o->whole_result ? result : mwl_object_get(result, "value", 5));
-    else
-        (void)json_out(&how, heap, result);
-    putchar('\n');
-    (void)cmd_flush();
-    if (good) return CMD_OK;
-    explain(heap, result, run);
-    return strcmp(type, "cancellation") == 0 ? CMD_CANCELLED
-           : strcmp(type, "timeout") == 0    ? CMD_TIMEOUT
-                                             : CMD_FAILED;
-}
-
-/* The end of one run, as the store has it. */
-static int report(const struct run_options *o, mwl_heap *heap, mwl_store_state state,
-                  mwl_store_text text, const mwl_run *run) {
+/* The end of one run, as the store has it; run NULL: it is not in memory. */
+static int report(struct job *j, mwl_heap *heap, mwl_store_state state, mwl_store_text text,
+                  const mwl_run *run) {
+    const struct session_shown how = {j->options, heap, j->name ? j->name : "the definition",
+                                      j->source.text ? &j->source : NULL};
     mwl_value result = mwl_absent();
     if (state == MWL_STORE_STUCK) return cmd_fail("the run is stuck: %s", text.at);
+    if (run && mwl_run_get_state(run) >= MWL_RUN_DONE)
+        return session_end(&how, run, mwl_run_result(run));
     if (state == MWL_STORE_ABORTED) {
         cmd_fail("the run was ended without a Result: %s", text.at);
         return CMD_LIMIT;
     }
     if (mwl_json_parse(heap, text.at, text.len, &result, NULL) != MWL_OK)
         return cmd_fail("the Result in the store is damaged");
-    int status = print_result(o, heap, result, run);
+    int status = session_end(&how, NULL, result);
     mwl_value_drop(heap, result);
     return status;
+}
+
+/* Sets what the places in failures refer to. The program is lent until the end. */
+static void show_places(struct job *j, const char *name, const mwl_program *program) {
+    j->name = name;
+    if (program && program->source)
+        mwl__source_init(&j->source, mwl_alloc_default(), name, program->source,
+                         program->source_size);
 }
 
 void drive_print_end(const mwl_durable_ended *run) {
@@ -95,7 +77,7 @@ void drive_print_end(const mwl_durable_ended *run) {
 static bool on_ended(void *ctx, mwl_heap *heap, const mwl_durable_ended *run) {
     struct job *j = ctx;
     if (j->only) {
-        j->status = report(j->options, heap, run->state, run->result, run->run);
+        j->status = report(j, heap, run->state, run->result, run->run);
         return true;
     }
     j->n_good += run->state == MWL_STORE_DONE;
@@ -116,7 +98,7 @@ static bool see_elsewhere(void *ctx, const mwl_store_row *row) {
     struct elsewhere *e = ctx;
     mwl_heap *heap = NULL;
     if (row->state < MWL_STORE_DONE || mwl_heap_new(NULL, &heap) != MWL_OK) return false;
-    e->j->status = report(e->j->options, heap, row->state, row->result, NULL);
+    e->j->status = report(e->j, heap, row->state, row->result, NULL);
     e->over = true;
     mwl_heap_free(heap);
     return false;
@@ -184,29 +166,9 @@ static int make_id(char out[16]) {
     return CMD_OK;
 }
 
-/* {"input":..., "arguments":..., "limits":...} */
-static mwl_value start_value(const struct run_options *o, mwl_heap *heap, mwl_value input,
-                             mwl_value arguments) {
-    const struct limits *l = &o->definition.limits;
-    mwl_value limits = mwl_object(heap, 2), all = mwl_object(heap, 4);
-    if (l->fuel != UINT64_MAX)
-        limits = mwl_object_set(heap, limits, "fuel", 4, mwl_number((double)l->fuel));
-    if (l->memory != SIZE_MAX)
-        limits = mwl_object_set(heap, limits, "memory", 6, mwl_number((double)l->memory));
-    if (!mwl_is_absent(input)) all = mwl_object_set(heap, all, "input", 5, mwl_value_keep(input));
-    all = mwl_object_set(heap, all, "arguments", 9, mwl_value_keep(arguments));
-    if (o->seed) all = mwl_object_set(heap, all, "seed", 4, mwl_number((double)o->seed));
-    return mwl_object_set(heap, all, "limits", 6, limits);
-}
-
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static int accept_run(struct job *j, const mwl_program *program, const uint8_t id[16],
                       mwl_store_text start) {
-    const char *name = base_name(j->options->definition.path);
+    const char *name = path_last(j->options->definition.path);
     const mwl_store_start row = {j->only, id, name, start, store_now()};
     mwl_status status = j->store->ops->put_program(j->store, id, name, program->bytes,
                                                    program->size, row.now_wall_ns);
@@ -214,25 +176,24 @@ static int accept_run(struct job *j, const mwl_program *program, const uint8_t i
     return status == MWL_OK ? CMD_OK : store_fail(j->store, status);
 }
 
-/* Whether two starts agree in a member. One that is not there is null. */
-static bool same_member(mwl_value a, mwl_value b, const char *name) {
-    mwl_value x = mwl_object_get(a, name, strlen(name)), y = mwl_object_get(b, name, strlen(name));
+/* Whether two values are the same. One that is not there is null. */
+static bool is_same(mwl_value x, mwl_value y) {
     return mwl_value_equal(mwl_is_absent(x) ? mwl_null() : x, mwl_is_absent(y) ? mwl_null() : y);
 }
 
 /* The run keeps what it was started with: what differs is the name of that, or NULL. */
-static const char *other_start(const struct found *f, mwl_heap *heap, mwl_value start) {
+static const char *other_start(const struct found *f, mwl_heap *heap, const mwl_start *start) {
     mwl_value kept = mwl_absent();
     if (mwl_json_parse(heap, f->start, f->start_len, &kept, NULL) != MWL_OK) return NULL;
-    const char *other = !same_member(kept, start, "input")       ? "another input"
-                        : !same_member(kept, start, "arguments") ? "other arguments"
-                                                                 : NULL;
+    const char *other = !is_same(mwl_get(kept, "input"), start->input)           ? "another input"
+                        : !is_same(mwl_get(kept, "arguments"), start->arguments) ? "other arguments"
+                                                                                 : NULL;
     mwl_value_drop(heap, kept);
     return other;
 }
 
 /* --id names a run that there is: the command was repeated, perhaps after a crash. */
-static int again(struct job *j, const struct found *f, mwl_heap *heap, mwl_value start) {
+static int again(struct job *j, const struct found *f, mwl_heap *heap, const mwl_start *start) {
     const char *where = j->options->durable, *option = store_is_shared(where) ? "store" : "durable";
     const char *other = f->same ? other_start(f, heap, start) : NULL;
     if (!f->same)
@@ -247,7 +208,7 @@ static int again(struct job *j, const struct found *f, mwl_heap *heap, mwl_value
         return CMD_OK;
     }
     if (f->state >= MWL_STORE_DONE)
-        return report(j->options, heap, f->state, (mwl_store_text){f->result, f->len}, NULL);
+        return report(j, heap, f->state, (mwl_store_text){f->result, f->len}, NULL);
     cmd_note("run %s is in the store already; going on with it", j->only);
     return go(j, false);
 }
@@ -257,12 +218,32 @@ static int join(struct job *j, const char *who) {
     return status == MWL_OK ? CMD_OK : store_fail(j->store, status);
 }
 
+/* The run is new: it is in the store before it begins. */
+static int begin(struct job *j, const mwl_program *program, const uint8_t id[16], mwl_heap *heap,
+                 const mwl_start *start) {
+    const struct run_options *o = j->options;
+    size_t len = 0;
+    char *text = start_text(heap, start, &len);
+    int status = text ? accept_run(j, program, id, (mwl_store_text){text, len}) : cmd_no_memory();
+    mwl_text_free(heap, text, len);
+    if (status != CMD_OK) return status;
+    if (o->detach) {
+        printf("%s\n", j->only);
+        return CMD_OK;
+    }
+    if (!o->quiet) cmd_note("run %s is in %s", j->only, store_shown(o->durable));
+    return go(j, false);
+}
+
 int durable_run(const struct run_options *o, const mwl_program *program, mwl_heap *heap,
-                mwl_value input, mwl_value arguments) {
+                const mwl_start *start) {
+    const mwl_limits limits = {.fuel = o->definition.limits.fuel,
+                               .memory_bytes = o->definition.limits.memory};
     struct job j = {.options = o, .only = o->id};
     struct found f = {.there = false};
-    char made[16], *text = NULL;
-    size_t len = 0;
+    mwl_start limited = *start;
+    char made[16];
+    limited.limits = &limits;
     if (o->id && strlen(o->id) > STORE_ID)
         return cmd_usage("--id has at most %d bytes in a store", STORE_ID);
     int status = store_open(o->durable, true, &j.store);
@@ -270,29 +251,18 @@ int durable_run(const struct run_options *o, const mwl_program *program, mwl_hea
     if (status == CMD_OK && !o->id) status = make_id(made);
     if (!o->id) j.only = made;
     mwl_program_id(program, f.program);
+    show_places(&j, file_in_name(o->definition.path), program);
     const mwl_store_query query = {.id = j.only};
     if (status == CMD_OK) {
         mwl_status got = j.store->ops->list(j.store, &query, see_found, &f);
         if (got != MWL_OK) status = store_fail(j.store, got);
     }
-    mwl_value start = start_value(o, heap, input, arguments);
-    if (status == CMD_OK && f.there) {
-        status = again(&j, &f, heap, start);
-    } else if (status == CMD_OK) {
-        if (mwl_json_write(heap, start, MWL_JSON_COMPACT, &text, &len) != MWL_OK)
-            status = cmd_fail("out of memory");
-        if (status == CMD_OK)
-            status = accept_run(&j, program, f.program, (mwl_store_text){text, len});
-        if (status == CMD_OK && o->detach)
-            printf("%s\n", j.only);
-        else if (status == CMD_OK && !o->quiet)
-            cmd_note("run %s is in %s", j.only, store_shown(o->durable));
-        if (status == CMD_OK && !o->detach) status = go(&j, false);
-    }
-    mwl_value_drop(heap, start);
-    mwl_text_free(heap, text, len);
+    if (status == CMD_OK)
+        status =
+            f.there ? again(&j, &f, heap, start) : begin(&j, program, f.program, heap, &limited);
     free(f.start);
     free(f.result);
+    mwl__source_free(&j.source);
     mwl_store_close(j.store);
     return status;
 }
@@ -305,7 +275,8 @@ struct programs {
     const char *only;
     uint8_t (*ids)[16];
     size_t n, n_runs;
-    char *one; /* the id of the last run seen */
+    char *one, *name;     /* of the last run seen: its id; its definition */
+    mwl_program *program; /* of one of them */
     mwl_store_state state;
     char *result;
     bool failed;
@@ -336,7 +307,10 @@ static void see_image(void *ctx, const char *name, const void *image, size_t siz
     if (mwl_program_load(NULL, image, size, MWL_COPY, &program, &error) != MWL_OK) return;
     int status = permissions_check(&p->options->permissions, name, program, &p->options->binds);
     if (status != CMD_OK) p->status = status;
-    mwl_program_release(program);
+    free(p->name);
+    p->name = strdup(name);
+    mwl_program_release(p->program);
+    p->program = program;
 }
 
 static int check_programs(struct job *j, struct programs *p) {
@@ -344,7 +318,7 @@ static int check_programs(struct job *j, struct programs *p) {
     const mwl_store_query query = {.id = p->only, .states = p->only ? 0 : open};
     mwl_status got = j->store->ops->list(j->store, &query, see_program, p);
     if (got != MWL_OK) return store_fail(j->store, got);
-    if (p->failed) return cmd_fail("out of memory");
+    if (p->failed) return cmd_no_memory();
     for (size_t i = 0; i < p->n; i++)
         (void)j->store->ops->get_program(j->store, p->ids[i], see_image, p);
     return p->status;
@@ -359,8 +333,8 @@ static int resume_one(struct job *j, const struct programs *p) {
         mwl_status got = j->store->ops->post(j->store, &m);
         if (got != MWL_OK) return store_fail(j->store, got);
     } else if (p->state >= MWL_STORE_DONE) {
-        if (mwl_heap_new(NULL, &heap) != MWL_OK) return cmd_fail("out of memory");
-        int status = report(j->options, heap, p->state,
+        if (mwl_heap_new(NULL, &heap) != MWL_OK) return cmd_no_memory();
+        int status = report(j, heap, p->state,
                             (mwl_store_text){p->result, p->result ? strlen(p->result) : 0}, NULL);
         mwl_heap_free(heap);
         return status;
@@ -386,10 +360,14 @@ int durable_resume(const struct run_options *o) {
     if (status == CMD_OK && !j.only && !o->all && p.n_runs != 1)
         status = cmd_usage("%zu runs are not over; name one, or use --all", p.n_runs);
     if (status == CMD_OK && !j.only && !o->all) j.only = p.one;
+    if (j.only && p.name) show_places(&j, p.name, p.program);
     if (status == CMD_OK) status = j.only ? resume_one(&j, &p) : resume_all(&j);
     free(p.ids);
     free(p.one);
+    free(p.name);
     free(p.result);
+    mwl__source_free(&j.source);
+    mwl_program_release(p.program);
     mwl_store_close(j.store);
     return status;
 }

@@ -5,7 +5,7 @@
 #include "tools/base/interrupt.h"
 #include "tools/base/json_out.h"
 #include "tools/base/term.h"
-#include "tools/run/host_uv.h"
+#include "tools/session/loop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ void store_clock_set(const mwl_store *s) {
 }
 
 static void read_clock(void *ctx, mwl_instant *out) {
-    const mwl_clock clock = host_clock();
+    const mwl_clock clock = session_clock();
     (void)ctx;
     clock.read(clock.ctx, out);
     int64_t base_ns = clock_base_ns;
@@ -105,7 +105,7 @@ int64_t store_now(void) {
 
 int64_t store_clock_offset(void) {
     mwl_instant here, there;
-    const mwl_clock clock = host_clock();
+    const mwl_clock clock = session_clock();
     read_clock(NULL, &there);
     clock.read(clock.ctx, &here);
     return there.wall_ns - here.wall_ns + here.mono_ns - there.mono_ns;

@@ -193,10 +193,7 @@ static int make_vm(struct job *j) {
 
 static int make_watch(struct job *j) {
     char why[300] = "";
-    if (!observer_init(&j->observer, &j->search)) {
-        cmd_fail("out of memory");
-        return CMD_LIMIT;
-    }
+    if (!observer_init(&j->observer, &j->search)) return cmd_no_memory();
     j->search.observer = &j->observer;
     for (size_t i = 0; i < j->invariants.count; i++)
         if (observer_invariant(&j->observer, j->invariants.words[i], false, why, sizeof why) != 0)
@@ -206,7 +203,7 @@ static int make_watch(struct job *j) {
             return cmd_usage("--invariant-end '%s': %s", j->at_end.words[i], why);
     mwl_vm_trace(j->search.vm, observer_event, &j->observer);
     j->search.menus = menus_new(&j->testable, j->search.heap, j->answers_value);
-    return j->search.menus ? CMD_OK : CMD_LIMIT;
+    return j->search.menus ? CMD_OK : cmd_no_memory();
 }
 
 /* ---- cases ----------------------------------------------------------------------------------- */
@@ -230,7 +227,7 @@ static int write_case(struct job *j, const struct finding *f, size_t number) {
     char *flow = realpath(j->flow, NULL), path[4096], *text = NULL;
     size_t len = 0;
     mwl_value documents = document_names(j), made = mwl_absent();
-    int status = CMD_LIMIT;
+    int status = CMD_OK;
     if (edges && flow)
         made = script_case(s, &start, edges, ways_to(&j->graph, f->edge, f->state, edges), flow,
                            documents, f->text);
@@ -241,7 +238,7 @@ static int write_case(struct job *j, const struct finding *f, size_t number) {
         status = file_out(path, text, len + 1);
         if (status == CMD_OK) term_printf(stdout, "wrote %s", path), putchar('\n');
     } else {
-        cmd_fail("out of memory");
+        status = cmd_no_memory();
     }
     mwl_text_free(s->heap, text, len);
     mwl_value_drop(s->heap, made);

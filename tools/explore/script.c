@@ -1,6 +1,7 @@
 /* script.c: see script.h. */
 #include "tools/explore/script.h"
 
+#include "tools/session/turn.h"
 #include "tools/test/seen.h"
 #include "vm/explore/clone.h"
 
@@ -197,9 +198,7 @@ mwl_value script_case(struct search *s, const mwl_start *start, const uint32_t *
     if (mwl_run_start(s->vm, s->program, start, &run, NULL) == MWL_OK) {
         run->rng = 1;
         run->budget = UINT64_C(20000000);
-        int64_t due;
-        do due = mwl_vm_pump(s->vm, 0);
-        while (due <= s->vm->now.mono_ns);
+        (void)session_settle(s->vm);
         for (size_t i = 0; i < n && !r.failed; i++)
             if (s->edges[edges[i]].from != 0) replay_edge(&r, run, &s->edges[edges[i]]);
         if (!r.failed) made = make_case(&r, start, run, definition, providers, comment);

@@ -5,6 +5,7 @@
 #include "vm/explore/clone.h"
 #include "vm/machine/providers.h"
 #include "tools/explore/observer.h"
+#include "tools/session/turn.h"
 
 #include <stdio.h>
 #include <signal.h>
@@ -69,20 +70,13 @@ size_t search_pending(mwl_run *run, mwl_call **list, size_t most) {
 
 /* ---- one choice ------------------------------------------------------------------------------ */
 
-/* Works until everything waits, without letting time pass. */
-static void settle(struct search *s) {
-    int64_t due;
-    do due = mwl_vm_pump(s->vm, 0);
-    while (due <= s->vm->now.mono_ns);
-}
-
 static void answer(struct search *s, mwl_run *run, const struct choice *c) {
     mwl_call *pending[PENDING_MAX];
     size_t n = search_pending(run, pending, PENDING_MAX);
     int64_t due;
     if (c->pending >= n) return;
     if (c->late && mwl__timers_first(&s->vm->timers, &due) && due - 1 > s->vm->now.mono_ns) {
-        (void)mwl_vm_pump(s->vm, due - 1 - s->vm->now.mono_ns);
+        session_pass(s->vm, due - 1);
         n = search_pending(run, pending, PENDING_MAX);
         if (c->pending >= n) return;
     }
@@ -106,10 +100,9 @@ bool search_step(struct search *s, mwl_run *run, const mwl_instant *now,
     case CHOICE_ANSWER: answer(s, run, choice); break;
     case CHOICE_CANCEL: mwl_run_cancel(run, "explored"); break;
     default:
-        if (mwl__timers_first(&s->vm->timers, &due))
-            (void)mwl_vm_pump(s->vm, due - s->vm->now.mono_ns);
+        if (mwl__timers_first(&s->vm->timers, &due)) session_pass(s->vm, due);
     }
-    settle(s);
+    (void)session_settle(s->vm);
     return true;
 }
 
@@ -393,7 +386,7 @@ mwl_status search_run(struct search *s, const mwl_start *start_with, char *why, 
     }
     run->rng = SEED;
     run->budget = FUEL;
-    settle(s);
+    (void)session_settle(s->vm);
     if (arrive(s, root, &(struct choice){.kind = CHOICE_TIME}, run))
         status = explore(s);
     else

@@ -65,7 +65,7 @@ static int mark(struct drawing *w, struct graph *g, mwl__source *source) {
     mwl_heap *heap = NULL;
     mwl_value coverage = mwl_absent();
     if (!w->coverage) return CMD_OK;
-    if (mwl_heap_new(NULL, &heap) != MWL_OK) return CMD_LIMIT;
+    if (mwl_heap_new(NULL, &heap) != MWL_OK) return cmd_no_memory();
     struct input in = {heap, &w->how.limits};
     int status = input_word(&in, "--coverage", w->coverage, &coverage);
     if (status == CMD_OK && !graph_mark(g, source, coverage))

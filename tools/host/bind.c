@@ -68,7 +68,7 @@ static int split(struct bind *b, const char *word) {
     if (!equals || equals == word || !equals[1])
         return cmd_usage("--bind needs URI=URI or URI=FILE.json, not '%s'", word);
     b->uri = strndup(word, (size_t)(equals - word));
-    if (!b->uri) return cmd_fail("out of memory");
+    if (!b->uri) return cmd_no_memory();
     b->target = equals + 1;
     b->is_file = strncmp(b->target, "mwl:", 4) != 0;
     if (strncmp(b->uri, CALL, strlen(CALL)) != 0)
@@ -80,7 +80,7 @@ static int read_file(struct bind *b, struct definition *d, mwl_heap *heap) {
     int status = file_in(&d->limits, b->target, &b->text);
     if (status != CMD_OK || bind_given(heap, d, b->uri) || bind_own_document(b->uri)) return status;
     b->document = answers_document(b->uri);
-    return b->document ? CMD_OK : cmd_fail("out of memory");
+    return b->document ? CMD_OK : cmd_no_memory();
 }
 
 static int read_uri(struct bind *b, const struct definition *d, mwl_heap *heap) {
@@ -93,7 +93,7 @@ static int read_uri(struct bind *b, const struct definition *d, mwl_heap *heap) 
     if (bind_own_document(b->uri))
         return CMD_OK; /* the definition was already checked against its own document */
     b->document = renamed(heap, text, b->uri);
-    return b->document ? CMD_OK : cmd_fail("out of memory");
+    return b->document ? CMD_OK : cmd_no_memory();
 }
 
 static int read_one(struct binds *b, const char *word, struct definition *d, mwl_heap *heap) {
@@ -115,7 +115,7 @@ int binds_read(struct binds *b, const struct word_list *words, struct definition
     memset(b, 0, sizeof *b);
     if (words->count == 0) return CMD_OK;
     b->items = calloc(words->count, sizeof *b->items);
-    if (!b->items || mwl_heap_new(NULL, &heap) < 0) return cmd_fail("out of memory");
+    if (!b->items || mwl_heap_new(NULL, &heap) < 0) return cmd_no_memory();
     for (size_t i = 0; i < words->count && status == CMD_OK; i++)
         status = read_one(b, words->words[i], d, heap);
     mwl_heap_free(heap);

@@ -64,7 +64,7 @@ static void free_last(struct check_files *f, struct definition *d) {
 
 static int add_file(struct check_files *f, struct definition *d, const char *path, bool named) {
     struct check_file *file = append(f, path);
-    if (!file) return cmd_fail("out of memory");
+    if (!file) return cmd_no_memory();
     int status = file_in(&d->limits, path, &file->original);
     const char *text = file->original.data;
     size_t len = file->original.size;

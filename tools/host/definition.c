@@ -43,7 +43,7 @@ static int take_level(const char ***list, size_t *n, const char *name, bool allo
     if (strcmp(name, "warnings") != 0 && !row) return no_warning(name);
     if (allow && row && row->severity == MWL_DIAG_ERROR)
         return cmd_usage("'%s' is an error and cannot be allowed", name);
-    if (!grow(list, *n, sizeof **list)) return cmd_fail("out of memory");
+    if (!grow(list, *n, sizeof **list)) return cmd_no_memory();
     (*list)[(*n)++] = name;
     return CMD_OK;
 }
@@ -62,7 +62,7 @@ static int take_provider(void *base, const char *path) {
     struct definition *d = base;
     if (!grow(&d->providers, d->n_providers, sizeof *d->providers) ||
         !grow(&d->texts, d->n_providers, sizeof *d->texts))
-        return cmd_fail("out of memory");
+        return cmd_no_memory();
     struct file_text *text = &d->texts[d->n_providers];
     int status = file_in(&d->limits, path, text);
     if (status != CMD_OK) return status;
@@ -73,7 +73,7 @@ static int take_provider(void *base, const char *path) {
 }
 
 static int add_library(struct definition *d, mwl_asm_document document) {
-    if (!grow(&d->library, d->n_library, sizeof *d->library)) return cmd_fail("out of memory");
+    if (!grow(&d->library, d->n_library, sizeof *d->library)) return cmd_no_memory();
     d->library[d->n_library++] = document;
     return CMD_OK;
 }

@@ -46,7 +46,7 @@ int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_progr
                                     .without = is_bound,
                                     .without_ctx = how->binds,
                                     .secrets = redact_secrets()};
-    if (!options.secrets) return cmd_fail("out of memory");
+    if (!options.secrets) return cmd_no_memory();
     signal(SIGXFSZ, SIG_IGN); /* an error of write instead */
     mwl_status status = mwl_io_open(vm, loop, &options, &h->io, &error);
     if (status == MWL_OK) return CMD_OK;

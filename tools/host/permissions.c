@@ -19,7 +19,7 @@
 
 static int need_policy(struct permissions *p) {
     if (p->policy || mwl_io_policy_new(&p->policy) == MWL_OK) return CMD_OK;
-    return cmd_fail("out of memory");
+    return cmd_no_memory();
 }
 
 static int allow(struct permissions *p, mwl_io_right right, const char *list) {
@@ -138,12 +138,12 @@ static void walk(struct wants *w, mwl_value v) {
 static int look(struct wants *w, const char *text, size_t len) {
     mwl_heap *heap;
     mwl_value tree = mwl_absent();
-    if (mwl_heap_new(NULL, &heap) != MWL_OK) return cmd_fail("out of memory");
+    if (mwl_heap_new(NULL, &heap) != MWL_OK) return cmd_no_memory();
     mwl_status status = mwl_json_parse(heap, text, len, &tree, NULL);
     if (status == MWL_OK) walk(w, tree);
     mwl_value_drop(heap, tree);
     mwl_heap_free(heap);
-    return status == MWL_E_NOMEM || w->failed ? cmd_fail("out of memory") : CMD_OK;
+    return status == MWL_E_NOMEM || w->failed ? cmd_no_memory() : CMD_OK;
 }
 
 /* A program without its definition: the rights of what it imports. */
@@ -173,7 +173,7 @@ static void free_wants(struct wants *w) {
 int permissions_check(const struct permissions *p, const char *path, const mwl_program *program,
                       const struct binds *binds) {
     mwl_io_policy *nothing = NULL;
-    if (!p->policy && mwl_io_policy_new(&nothing) != MWL_OK) return cmd_fail("out of memory");
+    if (!p->policy && mwl_io_policy_new(&nothing) != MWL_OK) return cmd_no_memory();
     struct wants w = {.policy = p->policy ? p->policy : nothing, .binds = binds};
     int status = CMD_OK;
     if (program->source)

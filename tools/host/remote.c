@@ -18,7 +18,7 @@ static int read_one(struct remotes *r, const char *uri, struct definition *d, mw
     if (bind_own_document(uri)) return cmd_usage("--remote: %s is one of this command", uri);
     if (!bind_given(heap, d, uri)) {
         char *document = answers_document(uri);
-        if (!document) return cmd_fail("out of memory");
+        if (!document) return cmd_no_memory();
         r->documents[r->count] = document;
         int status = definition_add_library(d, uri, document);
         if (status != CMD_OK) return status;
@@ -34,8 +34,7 @@ int remotes_read(struct remotes *r, const struct word_list *words, struct defini
     if (words->count == 0) return CMD_OK;
     r->uris = calloc(words->count + 1, sizeof *r->uris);
     r->documents = calloc(words->count + 1, sizeof *r->documents);
-    if (!r->uris || !r->documents || mwl_heap_new(NULL, &heap) < 0)
-        return cmd_fail("out of memory");
+    if (!r->uris || !r->documents || mwl_heap_new(NULL, &heap) < 0) return cmd_no_memory();
     for (size_t i = 0; i < words->count && status == CMD_OK; i++)
         status = read_one(r, words->words[i], d, heap);
     mwl_heap_free(heap);

@@ -61,7 +61,7 @@ static int assemble(struct asm_options *o) {
     if (status == CMD_OK) {
         if (!output && strcmp(d->path, "-") == 0) output = "-";
         if (!output) output = name = default_output(d->path);
-        status = output ? write_image(d, output, &result) : cmd_fail("out of memory");
+        status = output ? write_image(d, output, &result) : cmd_no_memory();
         mwl_asm_free(&result);
     }
     free(name);

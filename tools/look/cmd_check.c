@@ -77,7 +77,7 @@ static mwl_status set_levels(const check *k, mwl__diags *sink) {
 
 static int open_providers(check *k) {
     k->providers = calloc(k->how.n_providers + 1, sizeof *k->providers);
-    if (!k->providers) return cmd_fail("out of memory");
+    if (!k->providers) return cmd_no_memory();
     for (size_t i = 0; i < k->how.n_providers; i++) {
         const mwl_asm_provider *p = &k->how.providers[i];
         mwl_status status = mwl__source_init(&k->providers[i], k->alloc, p->file, p->text, p->len);
@@ -251,7 +251,7 @@ static int print(check *k) {
     mwl__buf out = mwl__buf_make(mwl_alloc_default());
     mwl__diags_render(&k->sink, (mwl__diag_format)k->how.options.format, term_colour(STDOUT_FILENO),
                       &out);
-    int status = out.failed ? cmd_fail("%s", mwl_status_text(MWL_E_NOMEM)) : CMD_OK;
+    int status = out.failed ? cmd_no_memory() : CMD_OK;
     if (out.len) fwrite(out.data, 1, out.len, stdout);
     mwl__buf_free(&out);
     return status;

@@ -236,7 +236,7 @@ static int eval(struct eval *e) {
     mwl__zones_init(&e->zones, mwl_alloc_default(), NULL, NULL);
     if (mwl_heap_new(NULL, &e->heap) != MWL_OK || mwl__exec_init(&e->x, e->heap) != MWL_OK ||
         tool_add_functions(&e->functions) != MWL_OK)
-        status = cmd_fail("%s", mwl_status_text(MWL_E_NOMEM));
+        status = cmd_no_memory();
     if (status == CMD_OK) status = read_roots(e);
     if (status == CMD_OK) {
         mwl_heap_limit(e->heap, e->limits.memory);

@@ -68,7 +68,7 @@ int cmd_explain(int argc, char **argv) {
     if (!row) return unknown(code);
     mwl__buf out = mwl__buf_make(mwl_alloc_default());
     guide_explain(row, &out);
-    status = out.failed ? cmd_fail("%s", mwl_status_text(MWL_E_NOMEM)) : CMD_OK;
+    status = out.failed ? cmd_no_memory() : CMD_OK;
     if (out.len) fwrite(out.data, 1, out.len, stdout);
     mwl__buf_free(&out);
     return status;

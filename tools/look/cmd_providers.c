@@ -314,7 +314,7 @@ int cmd_providers(int argc, char **argv) {
         head, foot, {{options, sizeof options / sizeof *options, &s}}, operand, &s, false};
     int status = options_parse(&line, argc, argv);
     if (status != CMD_OK) return status;
-    if (mwl_heap_new(NULL, &s.heap) != MWL_OK) return cmd_fail("out of memory");
+    if (mwl_heap_new(NULL, &s.heap) != MWL_OK) return cmd_no_memory();
     if (s.json) putchar('[');
     status = show_all(&s);
     if (s.json) puts("\n]");

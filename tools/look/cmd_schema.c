@@ -232,5 +232,5 @@ int cmd_schema(int argc, char **argv) {
     mwl__diags_free(&sink);
     mwl__buf_free(&laid_out);
     mwl__buf_free(&text);
-    return made == MWL_OK ? CMD_OK : cmd_fail("%s", mwl_status_text(made));
+    return cmd_status(made);
 }

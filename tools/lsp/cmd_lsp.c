@@ -41,14 +41,14 @@ static int add_providers(struct lsp *s) {
                             "says why",
                             p->file, p->file);
     }
-    return status == MWL_OK ? CMD_OK : cmd_fail("%s", mwl_status_text(status));
+    return cmd_status(status);
 }
 
 static int prepare(struct lsp *s) {
     mwl_status status = mwl_heap_new(NULL, &s->heap);
     if (status == MWL_OK) status = tool_add_functions(&s->functions);
     s->catalog = mwl__catalog_new(&s->alloc);
-    if (status != MWL_OK || !s->catalog) return cmd_fail("%s", mwl_status_text(MWL_E_NOMEM));
+    if (status != MWL_OK || !s->catalog) return cmd_no_memory();
     return add_providers(s);
 }
 

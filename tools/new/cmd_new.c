@@ -111,7 +111,7 @@ static int write_file(const struct new *n, const struct new_file *f, const char 
     int status = CMD_OK;
     if (path) put_text(n, f, is_case(end), &text);
     if (!path || text.failed)
-        status = cmd_fail("out of memory");
+        status = cmd_no_memory();
     else if (look && access(path, F_OK) == 0)
         status = cmd_usage("'%s' is there already", path);
     else if (!look)

@@ -34,8 +34,9 @@ struct play_run {
     mwl_program *program;
     mwl_run *run;
     mwl_instant start;
-    int64_t due_ns; /* as the last pump said */
-    bool virtual_time, cancelled, finished;
+    struct session_turns turns;
+    int64_t due_ns; /* as the last turn said; of the cancellation too */
+    bool finished;
     uint32_t slice;
     mwl_value spec; /* the case, in the VM's heap */
     struct control control;
@@ -211,18 +212,20 @@ static mwl_status make_vm(struct play_run *r, mwl_value request) {
         case_problem(r, request, why);
         return MWL_E_REJECTED;
     }
-    r->virtual_time = is_set(request, "virtual");
+    const bool virtual_time = is_set(request, "virtual");
     r->slice = (uint32_t)(number_of(request, "slice", 4096) & 0xFFFFFFu);
-    config.virtual_time = r->virtual_time;
+    config.virtual_time = virtual_time;
     config.slice = r->slice;
     config.zone = play_zone;
     config.limits = r->control.limits;
     if (!config.limits.fuel) config.limits.fuel = number_of(request, "fuel", PLAY_FUEL);
     if (!config.limits.memory_bytes)
         config.limits.memory_bytes = (size_t)number_of(request, "memory", PLAY_MEMORY);
-    config.seed = r->control.seed ? r->control.seed : number_of(request, "seed", 0);
+    if (!r->control.seed) r->control.seed = number_of(request, "seed", 0);
+    config.seed = r->control.seed;
     mwl_status status = mwl_vm_new(&config, &r->vm);
     if (status != MWL_OK) return status;
+    r->turns = (struct session_turns){.vm = r->vm, .virtual_time = virtual_time, .stands = true};
     r->heap = mwl_vm_heap(r->vm);
     return mwl_std_add(r->vm, MWL_STD_ALL, NULL);
 }
@@ -273,13 +276,14 @@ static mwl_status data_of(struct play_run *r, mwl_value request, const char *nam
 
 static mwl_status start(struct play_run *r, mwl_value request) {
     mwl_error error = {MWL_OK, NULL, 0};
-    mwl_start how = {.id = mwl_as_text(mwl_get(request, "id"), NULL)};
+    mwl_start how = {.id = mwl_as_text(mwl_get(request, "id"), NULL), .seed = r->control.seed};
     mwl_status input = data_of(r, request, "input", &how.input);
     mwl_status status = data_of(r, request, "arguments", &how.arguments);
     if (input != MWL_OK) status = input;
     if (status == MWL_OK) {
         mwl_vm_now(r->vm, &r->start);
         r->lines.start_ns = r->start.mono_ns;
+        control_cancels(&r->control, &r->turns);
         mwl_vm_trace(r->vm, hear, r);
         status = mwl_run_start(r->vm, r->program, &how, &r->run, &error);
         if (status != MWL_OK)
@@ -333,7 +337,7 @@ void play_run_free(struct play_run *r) {
 
 /* ---- going on -------------------------------------------------------------------------------- */
 
-static bool is_over(const struct play_run *r) { return mwl_run_get_state(r->run) >= MWL_RUN_DONE; }
+static bool is_over(const struct play_run *r) { return session_is_over(r->run); }
 
 static int64_t now_of(const struct play_run *r) {
     mwl_instant now;
@@ -341,36 +345,16 @@ static int64_t now_of(const struct play_run *r) {
     return now.mono_ns;
 }
 
-/* When the case cancels the run from outside. */
-static int64_t cancel_at(const struct play_run *r) {
-    if (r->cancelled || r->control.cancel_after_ns < 0) return MWL_NEVER;
-    return r->start.mono_ns + r->control.cancel_after_ns;
-}
-
-static int64_t next_due(const struct play_run *r) {
-    return cancel_at(r) < r->due_ns ? cancel_at(r) : r->due_ns;
-}
-
 /* One turn of the machine. Returns false if there was none: the run waits, or is over. */
 static bool turn(struct play_run *r, int64_t fuel) {
-    if (is_over(r)) return false;
-    r->due_ns = mwl_vm_pump_within(r->vm, r->virtual_time ? 0 : MWL_NO_BUDGET, fuel);
-    int64_t now = now_of(r);
-    if (r->virtual_time && r->due_ns <= now && mwl_run_get_state(r->run) == MWL_RUN_PARKED)
-        r->due_ns = mwl_vm_pump_within(r->vm, 0, fuel); /* nothing is ready: when will it be? */
-    if (r->due_ns <= now) return true;
-    /* the cancellation comes when everything of its instant is done */
-    if (cancel_at(r) > now) return false;
-    play_run_cancel(r, r->control.reason);
-    return true;
+    r->turns.fuel = fuel;
+    return session_turn(&r->turns, r->run, &r->due_ns) == SESSION_AGAIN;
 }
 
 /* Moves virtual time to the next timer. Returns false if nothing is due. */
 static bool move_time(struct play_run *r) {
-    int64_t due = next_due(r);
-    if (!r->virtual_time || is_over(r) || due == MWL_NEVER) return false;
-    int64_t by = due - now_of(r);
-    if (by > 0) (void)mwl_vm_pump_within(r->vm, by, 1);
+    if (!r->turns.virtual_time || is_over(r) || r->due_ns == MWL_NEVER) return false;
+    session_pass(r->vm, r->due_ns);
     return true;
 }
 
@@ -396,7 +380,7 @@ void play_run_go(struct play_run *r, enum play_until until, bool advance, int64_
 }
 
 void play_run_cancel(struct play_run *r, const char *reason) {
-    r->cancelled = true;
+    r->turns.cancels = false;
     (void)mwl_run_cancel(r->run, reason);
 }
 
@@ -455,7 +439,7 @@ static const char *state_word(const struct play_run *r) {
 
 void play_run_state(struct play_run *r, mwl__buf *out) {
     mwl_status why = mwl_run_why(r->run);
-    int64_t now = now_of(r), due = next_due(r) < now ? now : next_due(r);
+    int64_t now = now_of(r), due = r->due_ns < now ? now : r->due_ns;
     char unused[400];
     reply_member(out, "state", state_word(r));
     reply_name(out, "now");
@@ -486,7 +470,7 @@ void play_run_report(struct play_run *r, mwl__buf *out) {
                                        .source = r->subject->text,
                                        .source_len = r->subject->len,
                                        .run = r->run,
-                                       .virtual_time = r->virtual_time,
+                                       .virtual_time = r->turns.virtual_time,
                                        .coverage = r->coverage,
                                        .hits = r->hits};
     if (r->report) report_data(r->report, &about, &svg, &data);

@@ -14,11 +14,7 @@ int report_write(struct report *r, const struct report_about *about, const char 
     mwl__buf_put(&page, report_page_2, sizeof report_page_2);
     if (!data.failed) mwl__buf_put(&page, data.data, data.len);
     mwl__buf_put(&page, report_page_3, sizeof report_page_3);
-    int status = CMD_LIMIT;
-    if (page.failed || data.failed)
-        cmd_fail("--report %s: out of memory", path);
-    else
-        status = file_out(path, page.data, page.len);
+    int status = page.failed || data.failed ? cmd_no_memory() : file_out(path, page.data, page.len);
     mwl__buf_free(&page);
     mwl__buf_free(&data);
     mwl__buf_free(&svg);

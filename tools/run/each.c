@@ -9,9 +9,9 @@
 #include "tools/run/each.h"
 
 #include "tools/base/cmd.h"
-#include "tools/base/input.h"
 #include "tools/base/interrupt.h"
 #include "tools/base/term.h"
+#include "tools/session/values.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,7 @@ static void ring(void *ctx) {
 
 static void wake_all(struct each *e) {
     for (unsigned i = 0; i < e->n_workers; i++)
-        if (e->workers[i].looped) uv_async_send(&e->workers[i].wake);
+        if (e->workers[i].session) session_ring(&e->workers[i].session->loop);
 }
 
 void each_stop(struct each *e, enum each_stop how, enum each_reason why) {
@@ -76,7 +76,8 @@ void each_stop(struct each *e, enum each_stop how, enum each_reason why) {
 void each_wake_waiting(void *ctx) {
     struct each *e = ctx;
     for (unsigned i = 0; i < e->n_workers; i++)
-        if (atomic_exchange(&e->workers[i].waits, false)) uv_async_send(&e->workers[i].wake);
+        if (atomic_exchange(&e->workers[i].waits, false))
+            session_ring(&e->workers[i].session->loop);
 }
 
 static struct each_totals totals(const struct each *e) {
@@ -120,22 +121,11 @@ static int open_input(const struct run_options *o, int *fd) {
 }
 
 static int read_arguments(struct each *e, struct run_options *o) {
-    struct input in = {e->heap, &o->definition.limits};
-    int status = CMD_OK;
-    e->arguments = mwl_object(e->heap, 0);
-    if (o->arguments) status = input_arguments(&in, o->arguments, &e->arguments);
-    for (size_t i = 0; i < o->args.count && status == CMD_OK; i++)
-        status = input_argument(&in, o->args.words[i], &e->arguments);
+    const struct session_words words = {.arguments = o->arguments, .args = &o->args};
+    mwl_start start = {0};
+    int status = session_values(e->heap, &o->definition.limits, &words, &start);
+    e->arguments = start.arguments;
     return status;
-}
-
-static int limit_runs(struct each *e, const struct limits *l) {
-    memset(&e->limits, 0, sizeof e->limits);
-    e->limits.fuel = l->fuel;
-    e->limits.memory_bytes = l->memory == SIZE_MAX ? SIZE_MAX : l->memory - l->used;
-    if (l->used < l->memory) return CMD_OK;
-    limits_report(l, MWL_E_NOMEM, " by the program");
-    return CMD_LIMIT;
 }
 
 static void clear_bar(void *ctx) {
@@ -183,10 +173,7 @@ static int start_threads(struct each *e) {
 
 static int open_workers(struct each *e) {
     e->workers = calloc(e->n_workers, sizeof *e->workers);
-    if (!e->workers) {
-        cmd_fail("out of memory");
-        return CMD_LIMIT;
-    }
+    if (!e->workers) return cmd_no_memory();
     int status = CMD_OK;
     for (unsigned i = 0; i < e->n_workers && status == CMD_OK; i++)
         status = each_worker_open(&e->workers[i], e, i == 0);
@@ -209,8 +196,6 @@ static void draw(void *ctx) {
     double part = lines ? (double)t.done / (double)lines : 0; /* the rest of them is in flight */
     each_bar_draw(&v->bar, &t, (uint64_t)((double)taken * (part < 1 ? part : 1)));
 }
-
-static int64_t now_ns(void) { return (int64_t)uv_hrtime(); }
 
 /* Returns how many requests were answered. */
 static int answer(struct each *e, int n_answered) {
@@ -247,8 +232,8 @@ static void watch(struct each *e, struct view *v) {
         poll(&bell, 1, TICK_MS);
         if (bell.revents & POLLIN && read(e->bell[0], drain, sizeof drain) < 0) continue;
         n_answered = answer(e, n_answered);
-        if (n_answered > 1 && !aborted_ns) aborted_ns = now_ns();
-        if (aborted_ns && now_ns() - aborted_ns > PATIENCE_NS) die();
+        if (n_answered > 1 && !aborted_ns) aborted_ns = session_now_ns();
+        if (aborted_ns && session_now_ns() - aborted_ns > PATIENCE_NS) die();
         /* without the lock, only if nothing else is written to this terminal */
         if (!each_out_tick(e->out, draw, v) && !isatty(STDOUT_FILENO)) draw(v);
         if (each_out_error(e->out)) each_stop(e, EACH_CANCEL, EACH_NOT_WRITTEN);
@@ -307,7 +292,7 @@ static int run_all(struct each *e, int fd) {
     struct stat st;
     struct view v = {.each = e};
     v.shown = !e->options->quiet && term_status_possible();
-    v.bar.start_ns = now_ns();
+    v.bar.start_ns = session_now_ns();
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
         v.bar.size = (uint64_t)st.st_size;
     int why = interrupt_watch(ring, e);
@@ -323,7 +308,7 @@ static int run_all(struct each *e, int fd) {
             if (e->workers[i].threaded) pthread_join(e->workers[i].thread, NULL);
         each_out_finish(e->out, put_missing, e);
         if (each_out_error(e->out)) each_stop(e, EACH_CANCEL, EACH_NOT_WRITTEN);
-        status = report(e, now_ns() - v.bar.start_ns);
+        status = report(e, session_now_ns() - v.bar.start_ns);
     }
     interrupt_unwatch();
     if (interrupt_first()) cmd_end_by_signal(interrupt_first());
@@ -342,15 +327,13 @@ int each_command(struct run_options *o, mwl_program *program) {
     signal(SIGPIPE, SIG_IGN);
     int status = check_files(e.n_workers);
     if (status == CMD_OK) status = open_input(o, &fd);
-    if (status == CMD_OK && (mwl_heap_new(NULL, &e.heap) < 0 || pipe(e.bell) != 0)) {
-        cmd_fail("out of memory");
-        status = CMD_LIMIT;
-    }
+    if (status == CMD_OK && (mwl_heap_new(NULL, &e.heap) < 0 || pipe(e.bell) != 0))
+        status = cmd_no_memory();
     if (status == CMD_OK) {
         for (int i = 0; i < 2; i++) fcntl(e.bell[i], F_SETFL, O_NONBLOCK);
         status = read_arguments(&e, o);
     }
-    if (status == CMD_OK) status = limit_runs(&e, &o->definition.limits);
+    if (status == CMD_OK) status = session_limits(&o->definition.limits, NULL, &e.limits);
     if (status == CMD_OK) status = open_workers(&e);
     if (status == CMD_OK) status = run_all(&e, fd);
     each_in_free(e.in);

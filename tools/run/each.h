@@ -13,11 +13,11 @@
 #include "tools/run/each_show.h"
 #include "mwl.h"
 #include "tools/run/run_options.h"
+#include "tools/session/session.h"
 #include "vm/value/value.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <uv.h>
 
 enum {
     EACH_CONCURRENCY = 100, /* the default of --concurrency */
@@ -61,11 +61,9 @@ struct each_worker {
     pthread_t thread;
     bool threaded; /* the thread was started */
     uv_loop_t loop;
-    uv_async_t wake;
-    uv_timer_t timer;
-    bool looped;        /* the three above exist */
+    bool looped;        /* the loop exists */
     _Atomic bool waits; /* for lines or room: wake it when there may be some */
-    struct run_vm *vm;
+    struct session *session;
     mwl_heap *heap;
     mwl_value arguments; /* absent: there are none */
     struct each_slot *slots, *free_slots;

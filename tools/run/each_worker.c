@@ -11,7 +11,7 @@
 #include "tools/base/cmd.h"
 #include "tools/base/input.h"
 #include "tools/base/redact.h"
-#include "tools/run/run_vm.h"
+#include "tools/session/values.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,11 +20,9 @@
 #include <unistd.h>
 
 enum {
-    BUDGET_NS = 5000000, /* of one pump */
-    QUICK_NS = 500000,   /* lines that took less than this: the next time twice as many */
+    QUICK_NS = 500000, /* lines that took less than this: the next time twice as many */
     SLOW_NS = 4 * QUICK_NS,
-    PASS = 100, /* runs that are started before the VM is pumped, and their Results written */
-    NS_PER_MS = 1000000
+    PASS = 100 /* runs that are started before the VM has a turn, and their Results written */
 };
 
 /* A run in flight, or a free place for one. */
@@ -34,6 +32,7 @@ struct each_slot {
     mwl_run *run; /* NULL: free */
     struct each_block *block;
     uint64_t line;
+    bool stuck; /* it was ended because nothing could come for it */
 };
 
 /* ---- Results --------------------------------------------------------------------------------- */
@@ -116,8 +115,14 @@ static mwl_status put_done(struct each_worker *w, mwl__buf *to, const struct eac
 }
 
 static void put_aborted(struct each_worker *w, mwl__buf *to, const struct each_slot *slot) {
-    static const char limit[] = "Mwlvm.Limit";
+    static const char limit[] = "Mwlvm.Limit", stuck[] = "Mwlvm.NeverEnds";
     mwl_status why = mwl_run_why(slot->run);
+    if (slot->stuck) {
+        put_failure(w, to, slot->line, "error", stuck,
+                    "the run waits for something that never comes", 0);
+        count_failure(w, stuck, sizeof stuck - 1);
+        return;
+    }
     if (why < 0) {
         put_failure(w, to, slot->line, "error", limit, mwl_status_text(why), 0);
         count_failure(w, limit, sizeof limit - 1);
@@ -161,7 +166,7 @@ static bool finish_ended(struct each_worker *w) {
     struct each_block *held = NULL;
     bool any = false;
     mwl__buf *to = NULL;
-    for (mwl_run *run; (run = mwl_vm_next_done(w->vm->vm));) {
+    for (mwl_run *run; (run = mwl_vm_next_done(w->session->vm));) {
         struct each_slot *slot = mwl_run_user(run);
         any = true;
         if (slot->block != held) {
@@ -171,7 +176,7 @@ static bool finish_ended(struct each_worker *w) {
         }
         put_ended(w, to, slot);
         each_out_done(w->each->out, held, slot->line);
-        run_vm_ended(w->vm, slot->run);
+        session_forget(w->session, slot->run);
         mwl_run_free(slot->run);
         slot->run = NULL;
         slot->next = w->free_slots;
@@ -181,8 +186,6 @@ static bool finish_ended(struct each_worker *w) {
     if (held) each_out_unlock(w->each->out, held);
     return any;
 }
-
-static int64_t now_ns(void) { return (int64_t)uv_hrtime(); }
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
@@ -206,7 +209,7 @@ static mwl_status start(struct each_worker *w, struct each_slot *slot, mwl_value
     else if (o->seed || o->virtual_time) /* the same in every order of runs */
         snprintf(id, sizeof id, "%016" PRIx64, mix(o->seed, slot->line));
     if (o->id || o->seed || o->virtual_time) how.id = id;
-    mwl_status status = mwl_run_start(w->vm->vm, w->each->program, &how, &slot->run, error);
+    mwl_status status = mwl_run_start(w->session->vm, w->each->program, &how, &slot->run, error);
     if (status == MWL_OK) mwl_run_set_user(slot->run, slot);
     return status;
 }
@@ -270,6 +273,7 @@ static void start_line(struct each_worker *w, struct each_block *block, uint64_t
     struct each_slot *slot = w->free_slots;
     slot->block = block;
     slot->line = line;
+    slot->stuck = false;
     status = start(w, slot, input, &error);
     mwl_value_drop(w->heap, input);
     if (status == MWL_OK) {
@@ -372,21 +376,15 @@ static enum each_take take_lines(struct each_worker *w) {
     h->block = opening.block;
     h->n_started = 0;
     h->at = h->piece.text;
-    h->taken_ns = now_ns();
+    h->taken_ns = session_now_ns();
     if (h->block) return answer;
-    w->status = CMD_LIMIT;
-    cmd_fail("out of memory");
+    w->status = cmd_no_memory();
     each_stop(e, EACH_CANCEL, EACH_BROKEN);
     each_in_release(e->in, &h->piece);
     return answer;
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
-
-static void on_wake(uv_async_t *handle) { (void)handle; }
-/* uv_run runs timers that are due before it waits for events, and would then wait without one: the
- * thread may have been late. */
-static void on_timer(uv_timer_t *handle) { uv_stop(handle->loop); }
 
 /* Cancels or ends what is in flight, as far as it was not done yet. */
 static void obey(struct each_worker *w) {
@@ -402,36 +400,15 @@ static void obey(struct each_worker *w) {
     w->stopped = stop;
 }
 
-/* Pumps. Returns whether there is more to do at once; else *due is when. */
-static bool pump(struct each_worker *w, int64_t *skip, int64_t *due) {
-    mwl_vm *vm = w->vm->vm;
-    if (!w->each->options->virtual_time) {
-        *due = mwl_vm_pump(vm, BUDGET_NS);
-        return *due == 0;
+/* Nothing can come for the runs in flight: they end, each with a failure that says so. A run of a
+ * later line changes nothing for them. */
+static void end_stuck(struct each_worker *w) {
+    for (uint32_t i = 0; i < w->each->concurrency; i++) {
+        mwl_run *run = w->slots[i].run;
+        if (!run || session_is_over(run)) continue;
+        w->slots[i].stuck = true;
+        mwl_run_abort(run);
     }
-    mwl_instant now;
-    *due = mwl_vm_pump(vm, *skip);
-    mwl_vm_now(vm, &now);
-    bool busy = run_vm_pending(w->vm) > 0; /* real work is not skipped */
-    *skip = !busy && *due > now.mono_ns && *due != MWL_NEVER ? *due - now.mono_ns : 0;
-    if (busy || *due == MWL_NEVER) {
-        *due = MWL_NEVER;
-        return false;
-    }
-    return true;
-}
-
-/* Waits for the instant, for lines or room if it has a place for a run, for a provider, or until it
- * is woken. */
-static void wait_until(struct each_worker *w, int64_t due_ns) {
-    if (due_ns != MWL_NEVER) {
-        int64_t left = due_ns - now_ns();
-        uint64_t ms = left <= 0 ? 0 : (uint64_t)(left - 1) / NS_PER_MS + 1;
-        uv_update_time(&w->loop);
-        uv_timer_start(&w->timer, on_timer, ms, 0);
-    }
-    uv_run(&w->loop, UV_RUN_ONCE);
-    uv_timer_stop(&w->timer);
 }
 
 /* Takes lines if it has none, and starts some. Returns EACH_END if there are no more. */
@@ -447,7 +424,7 @@ static enum each_take feed(struct each_worker *w) {
 
 /* Decides after a pass how many lines it takes at once, and whether others get those in hand. */
 static void adapt(struct each_worker *w) {
-    int64_t took = now_ns() - w->hand.taken_ns;
+    int64_t took = session_now_ns() - w->hand.taken_ns;
     if (has_lines(w)) {
         bool going = atomic_load(&w->each->stop) == EACH_GO;
         if (going && (!w->free_slots || took > SLOW_NS)) give_back(w);
@@ -460,24 +437,28 @@ static void adapt(struct each_worker *w) {
 
 static void work(struct each_worker *w) {
     struct each *e = w->each;
-    int64_t skip = 0, due = MWL_NEVER;
     enum each_take got = EACH_NONE_YET;
     for (;;) {
+        int64_t due;
         obey(w);
         if (got != EACH_END) got = feed(w);
         bool over = got == EACH_END || atomic_load(&e->stop) != EACH_GO;
         if (over && !w->n_active && !has_lines(w)) break;
-        bool more = pump(w, &skip, &due);
+        enum session_next next = session_turn(&w->session->turns, NULL, &due);
+        if (next == SESSION_STUCK && w->n_active) {
+            end_stuck(w);
+            next = SESSION_AGAIN;
+        }
         bool any = finish_ended(w);
         if (got == EACH_TAKEN) adapt(w);
         if (has_lines(w)) continue;
         if (any) each_out_try(e->out);
         if (each_out_error(e->out)) each_stop(e, EACH_CANCEL, EACH_NOT_WRITTEN);
-        if (got == EACH_TAKEN ? w->n_active > 0 : more) {
-            uv_run(&w->loop, UV_RUN_NOWAIT);
-        } else if (got != EACH_TAKEN && !any) {
+        if (got == EACH_TAKEN ? w->n_active > 0 : next == SESSION_AGAIN) {
+            session_look(&w->session->loop);
+        } else if (got != EACH_TAKEN && !any) { /* for lines or room too */
             each_out_flush(e->out);
-            wait_until(w, due);
+            session_wait(&w->session->loop, due);
         }
     }
     each_out_flush(e->out);
@@ -494,40 +475,25 @@ void *each_worker_run(void *ctx) {
 
 /* ---- its life -------------------------------------------------------------------------------- */
 
-static void wake_worker(void *ctx) { uv_async_send(&((struct each_worker *)ctx)->wake); }
-
-static int open_loop(struct each_worker *w) {
-    int failed = uv_loop_init(&w->loop);
-    if (!failed) {
-        uv_timer_init(&w->loop, &w->timer);
-        failed = uv_async_init(&w->loop, &w->wake, on_wake);
-        if (failed) uv_loop_close(&w->loop);
-    }
-    w->looped = !failed;
-    if (!failed) return CMD_OK;
-    cmd_fail("event loop: %s", uv_strerror(failed));
-    return CMD_USAGE;
-}
-
 int each_worker_open(struct each_worker *w, struct each *each, bool first) {
     w->each = each;
     w->arguments = mwl_absent();
     w->hand.before.value = mwl_absent();
     w->grab = 1;
-    int status = open_loop(w);
+    int failed = uv_loop_init(&w->loop);
+    w->looped = !failed;
+    if (failed) {
+        cmd_fail("event loop: %s", uv_strerror(failed));
+        return CMD_USAGE;
+    }
+    const struct session_host host = {.loop = &w->loop, .silent = !first, .limits = &each->limits};
+    int status = session_open(each->options, each->program, &host, &w->session);
     if (status != CMD_OK) return status;
-    const struct run_vm_host host = {
-        .loop = &w->loop, .wake = wake_worker, .ctx = w, .silent = !first, .limits = &each->limits};
-    status = run_vm_new(each->options, each->program, &host, &w->vm);
-    if (status != CMD_OK) return status;
-    w->heap = mwl_vm_heap(w->vm->vm);
+    w->heap = w->session->heap;
     bool some = mwl_count(each->arguments) > 0; /* none need no look at each start */
     if (some) w->arguments = mwl_value_copy(w->heap, each->arguments);
     w->slots = calloc(each->concurrency, sizeof *w->slots);
-    if (!w->slots || (some && mwl_is_absent(w->arguments))) {
-        cmd_fail("out of memory");
-        return CMD_LIMIT;
-    }
+    if (!w->slots || (some && mwl_is_absent(w->arguments))) return cmd_no_memory();
     for (uint32_t i = each->concurrency; i-- > 0;) {
         w->slots[i].next = w->free_slots;
         w->free_slots = &w->slots[i];
@@ -535,19 +501,10 @@ int each_worker_open(struct each_worker *w, struct each *each, bool first) {
     return CMD_OK;
 }
 
-static void on_closed(uv_handle_t *handle) { (void)handle; }
-
 void each_worker_close(struct each_worker *w) {
-    if (w->vm) {
-        mwl_value_drop(w->heap, w->arguments);
-        run_vm_free(w->vm);
-    }
-    if (w->looped) {
-        uv_close((uv_handle_t *)&w->timer, on_closed);
-        uv_close((uv_handle_t *)&w->wake, on_closed);
-        uv_run(&w->loop, UV_RUN_DEFAULT);
-        uv_loop_close(&w->loop);
-    }
+    if (w->heap) mwl_value_drop(w->heap, w->arguments);
+    session_close(w->session);
+    if (w->looped) uv_loop_close(&w->loop);
     each_in_forget(&w->hand.piece);
     each_shelf_free(&w->shelf);
     free(w->slots);

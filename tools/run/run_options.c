@@ -6,24 +6,12 @@
 #include "tools/base/cmd.h"
 #include "tools/base/file_out.h"
 #include "tools/run/each.h"
+#include "tools/session/values.h"
 #include "vm/base/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-int run_options_seed(void *base, const char *word) {
-    struct run_options *o = base;
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(word, &end, 10);
-    if (*word < '0' || *word > '9' || *end)
-        return cmd_usage("--seed needs a number, not '%s'", word);
-    if (errno == ERANGE) return cmd_usage("--seed: %s is too large", word);
-    if (n == 0) return cmd_usage("--seed must not be 0");
-    o->seed = n;
-    return CMD_OK;
-}
 
 static int take_each(void *base, const char *word) {
     struct run_options *o = base;
@@ -111,7 +99,7 @@ static const struct option options[] = {
      "waits cost no time: the clock skips to the next timer", NULL},
     {"--seed", OPTION_CALL, 0, "N",
      "of jitter, from 1 on; a run with the same one repeats it, and generated ids under virtual time",
-     run_options_seed},
+     session_take_seed},
     {"--id", OPTION_CALL, 0, "ID", "the execution's id; with --each ID-LINE", take_id},
     {"--record", OPTION_WORD, AT(record), "FILE",
      "write the run as a case of `mwlvm test`, with the answers that providers gave", NULL},

@@ -50,9 +50,8 @@ int saved_write(const char *path, const mwl_program *program, mwl_run *run) {
     struct stat old;
     if (stat(path, &old) == 0 && S_ISREG(old.st_mode)) (void)chmod(path, old.st_mode & 0700);
     mode_t mask = umask(077);
-    int status = out.failed ? CMD_LIMIT : file_out(path, out.data, out.len);
+    int status = out.failed ? cmd_no_memory() : file_out(path, out.data, out.len);
     umask(mask);
-    if (out.failed) cmd_fail("%s: out of memory", path);
     mwl__buf_free(&secrets);
     mwl__buf_free(&out);
     mwl_bytes_free(vm, bytes, size);

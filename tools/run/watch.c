@@ -20,40 +20,35 @@ static void hear(void *ctx, const mwl_trace_event *event) {
     if (w->record) record_event(w->record, event);
 }
 
-static int no_memory(void) {
-    cmd_fail("out of memory");
-    return CMD_LIMIT;
-}
-
 static int add_lines(struct watch *w, mwl_heap *heap) {
     w->lines = event_lines_new(heap);
-    if (!w->lines) return no_memory();
+    if (!w->lines) return cmd_no_memory();
     struct event_sink sink = event_lines_sink(w->lines);
-    return events_add_sink(w->events, &sink) ? CMD_OK : no_memory();
+    return events_add_sink(w->events, &sink) ? CMD_OK : cmd_no_memory();
 }
 
 static int add_file(struct watch *w, const struct run_options *o, mwl_heap *heap) {
-    w->file =
-        trace_file_open(o->trace_file, file_in_name(o->definition.path), heap, o->virtual_time);
-    if (!w->file) return CMD_USAGE;
+    int status = trace_file_open(o->trace_file, file_in_name(o->definition.path), heap,
+                                 o->virtual_time, &w->file);
+    if (status != CMD_OK) return status;
     struct event_sink sink = trace_file_sink(w->file);
-    return events_add_sink(w->events, &sink) ? CMD_OK : no_memory();
+    return events_add_sink(w->events, &sink) ? CMD_OK : cmd_no_memory();
 }
 
 static int add_report(struct watch *w, mwl_heap *heap, mwl_program *program) {
     w->report = report_new(heap);
     w->coverage = coverage_new(program);
     w->hits = w->coverage ? calloc(w->coverage->n_items + 1, sizeof *w->hits) : NULL;
-    if (!w->report || !w->hits) return no_memory();
+    if (!w->report || !w->hits) return cmd_no_memory();
     struct event_sink sink = report_sink(w->report);
-    return events_add_sink(w->events, &sink) ? CMD_OK : no_memory();
+    return events_add_sink(w->events, &sink) ? CMD_OK : cmd_no_memory();
 }
 
 static void add_live(struct watch *w, const struct run_options *o) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     w->live = (struct live){NULL, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, o->virtual_time};
-    w->tick = (struct host_tick){live_draw, &w->live};
+    w->shows = true;
 }
 
 int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm, mwl_program *program) {
@@ -64,7 +59,7 @@ int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm, mwl_pr
     w->vm = vm;
     if (o->verbose || o->trace_file || o->report) {
         w->events = events_new(heap);
-        if (!w->events) return no_memory();
+        if (!w->events) return cmd_no_memory();
     }
     if (o->verbose) status = add_lines(w, heap);
     if (status == CMD_OK && o->trace_file) status = add_file(w, o, heap);
@@ -75,7 +70,7 @@ int watch_begin(struct watch *w, const struct run_options *o, mwl_vm *vm, mwl_pr
     mwl_vm_now(vm, &w->trace.start);
     if (status == CMD_OK && o->record) {
         w->record = record_new(heap, &w->trace.start);
-        if (!w->record) status = no_memory();
+        if (!w->record) status = cmd_no_memory();
     }
     if (w->trace.form || w->events || w->record) mwl_vm_trace(vm, hear, w);
     return status;
@@ -86,7 +81,7 @@ void watch_loaded(struct watch *w, mwl_run *run) {
 }
 
 void watch_stop(struct watch *w) {
-    if (w->tick.fn) term_status_clear();
+    if (w->shows) term_status_clear();
     if (!w->events) return;
     mwl_instant now;
     mwl_vm_now(w->vm, &now);

@@ -7,7 +7,6 @@
 #define MWL_TOOLS_WATCH_H
 
 #include "tools/show/events.h"
-#include "tools/run/host_uv.h"
 #include "tools/show/live.h"
 #include "tools/report/report.h"
 #include "tools/run/run_options.h"
@@ -24,7 +23,7 @@ struct watch {
     struct coverage *coverage; /* the ways taken, for the report; or NULL */
     uint64_t *hits;
     struct live live;
-    struct host_tick tick; /* fn NULL: there is no live line */
+    bool shows; /* the live line is to be drawn */
 };
 
 /* Begins to watch the run that is started next. CMD_OK, or an exit status with a message; end it in

@@ -3,6 +3,7 @@
 
 #include "tools/serve/cut.h"
 #include "tools/durable/fits.h"
+#include "tools/durable/start.h"
 #include "tools/durable/store.h"
 #include "tools/serve/endpoints.h"
 #include "tools/base/json_out.h"
@@ -251,7 +252,7 @@ static void put_inside(struct cut *c, struct desk_tools *t, const struct found *
     mwl_value all = look_inside(t, f);
     if (mwl_is_absent(all)) return;
     mwl_heap *heap = c->heap;
-    c->heap = mwl_vm_heap(t->vm->vm);
+    c->heap = t->session->heap;
     put_objects(c, all, "frames");
     put_objects(c, all, "calls");
     mwl_value_drop(c->heap, all);
@@ -392,37 +393,26 @@ void api_result(struct ask *a, struct desk_tools *t) {
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
+/* The limit that the request wants, but not more than the server has; 0: not given. */
 static double least(mwl_value limits, const char *name, double most) {
-    mwl_value v = mwl_object_get(limits, name, strlen(name));
+    mwl_value v = mwl_get(limits, name);
     double d = mwl_value_kind(v) == MWL_KIND_NUMBER ? floor(mwl_as_number(v)) : most;
     return d >= 1 && d < most ? d : most;
 }
 
-/* The limits of the server are the most that a request can have. */
 char *run_start_text(struct desk_tools *t, mwl_value request, size_t *len) {
     const struct limits *l = &t->options->definition.limits;
-    mwl_heap *heap = t->heap;
-    mwl_value wanted = mwl_object_get(request, "limits", 6), all = mwl_object(heap, 4);
-    mwl_value input = mwl_object_get(request, "input", 5);
-    mwl_value arguments = mwl_object_get(request, "arguments", 9);
-    mwl_value seed = mwl_object_get(request, "seed", 4), limits = mwl_object(heap, 2);
+    mwl_value wanted = mwl_get(request, "limits");
     double fuel = least(wanted, "fuel", l->fuel == UINT64_MAX ? 9e15 : (double)l->fuel);
     double memory = least(wanted, "memory", l->memory == SIZE_MAX ? 9e15 : (double)l->memory);
-    if (fuel < 9e15) limits = mwl_object_set(heap, limits, "fuel", 4, mwl_number(fuel));
-    if (memory < 9e15) limits = mwl_object_set(heap, limits, "memory", 6, mwl_number(memory));
-    if (!mwl_is_absent(input)) all = mwl_object_set(heap, all, "input", 5, mwl_value_keep(input));
-    all =
-        mwl_object_set(heap, all, "arguments", 9,
-                       mwl_is_absent(arguments) ? mwl_object(heap, 0) : mwl_value_keep(arguments));
-    if (!mwl_is_absent(seed)) all = mwl_object_set(heap, all, "seed", 4, mwl_value_keep(seed));
-    all = mwl_object_set(heap, all, "limits", 6, limits);
-    char *text = NULL, *copy = NULL;
-    if (mwl_json_write(heap, all, MWL_JSON_COMPACT, &text, len) == MWL_OK) {
-        copy = malloc(*len + 1);
-        if (copy) memcpy(copy, text, *len + 1);
-        mwl_text_free(heap, text, *len);
-    }
-    mwl_value_drop(heap, all);
+    const mwl_limits limits = {.fuel = fuel < 9e15 ? (uint64_t)fuel : 0,
+                               .memory_bytes = memory < 9e15 ? (size_t)memory : 0};
+    mwl_start start = {.input = mwl_get(request, "input"),
+                       .arguments = mwl_get(request, "arguments"),
+                       .limits = &limits};
+    (void)start_seed(mwl_get(request, "seed"), &start.seed);
+    char *text = start_text(t->heap, &start, len), *copy = text ? strdup(text) : NULL;
+    mwl_text_free(t->heap, text, *len);
     return copy;
 }
 
@@ -462,7 +452,12 @@ static char *make_id(const struct ask *a, mwl_value request, bool only, size_t n
 static bool is_start(struct ask *a, mwl_value request) {
     static const char *const names[] = {"program", "input", "arguments", "id", "limits", "seed"};
     static const char *const limits[] = {"fuel", "memory"};
-    mwl_value wanted = mwl_object_get(request, "limits", 6);
+    mwl_value wanted = mwl_get(request, "limits"), seed = mwl_get(request, "seed");
+    uint64_t number;
+    if (!mwl_is_absent(seed) && !start_seed(seed, &number)) {
+        ask_problem(a, 400, "`seed` is a number from 1 to 9007199254740991, or a text of digits");
+        return false;
+    }
     return ask_members(a, "a start", request, names, sizeof names / sizeof *names) &&
            (mwl_is_absent(wanted) ||
             ask_members(a, "`limits`", wanted, limits, sizeof limits / sizeof *limits)) &&

@@ -120,7 +120,7 @@ static int read_own(struct auth *a, const char *path) {
     }
     if (status != CMD_OK) return status;
     hash_of(token, strlen(token), hash);
-    return add(a, hash, AUTH_ALL) ? CMD_OK : cmd_fail("out of memory");
+    return add(a, hash, AUTH_ALL) ? CMD_OK : cmd_no_memory();
 }
 
 static int read_tokens(struct auth *a, const char *path) {
@@ -139,7 +139,7 @@ static int read_tokens(struct auth *a, const char *path) {
                               "writes it",
                               path, number);
         else if (!add(a, hash, all))
-            status = cmd_fail("out of memory");
+            status = cmd_no_memory();
     }
     fclose(file);
     return status;
@@ -148,7 +148,7 @@ static int read_tokens(struct auth *a, const char *path) {
 int auth_open(struct auth **out, const char *own, const char *tokens) {
     struct auth *a = calloc(1, sizeof *a);
     *out = a;
-    if (!a) return cmd_fail("out of memory");
+    if (!a) return cmd_no_memory();
     int status = own ? read_own(a, own) : CMD_OK;
     if (status == CMD_OK && tokens) status = read_tokens(a, tokens);
     return status;

@@ -4,6 +4,7 @@
 #include "tools/durable/store.h"
 #include "tools/base/file_in.h"
 #include "tools/base/interrupt.h"
+#include "tools/run/run_options.h"
 #include "tools/serve/serve.h"
 
 #include <signal.h>
@@ -239,7 +240,7 @@ static int put_file(struct serve_options *o, struct desk_tools *t, const char *p
 
 static int put_files(struct serve_options *o, mwl_store *store) {
     struct desk_tools t = {.store = store, .options = &o->run};
-    int status = mwl_heap_new(NULL, &t.heap) == MWL_OK ? CMD_OK : cmd_fail("out of memory");
+    int status = mwl_heap_new(NULL, &t.heap) == MWL_OK ? CMD_OK : cmd_no_memory();
     for (size_t i = 0; i < o->files.count && status == CMD_OK; i++)
         status = put_file(o, &t, o->files.words[i]);
     mwl_heap_free(t.heap);

@@ -34,16 +34,16 @@ mwl_vm *desk_vm(struct desk_tools *t) {
         t->has_loop = true;
     }
     const mwl_limits limits = {.memory_bytes = t->options->definition.limits.memory};
-    const struct run_vm_host host = {.loop = &t->loop, .silent = true, .limits = &limits};
-    if (!t->vm && run_vm_new(t->options, NULL, &host, &t->vm) != CMD_OK) {
-        run_vm_free(t->vm);
-        t->vm = NULL;
+    const struct session_host host = {.loop = &t->loop, .silent = true, .limits = &limits};
+    if (!t->session && session_open(t->options, NULL, &host, &t->session) != CMD_OK) {
+        session_close(t->session);
+        t->session = NULL;
     }
-    return t->vm ? t->vm->vm : NULL;
+    return t->session ? t->session->vm : NULL;
 }
 
 static void free_tools(struct desk_tools *t) {
-    run_vm_free(t->vm);
+    session_close(t->session);
     if (t->has_loop) {
         uv_run(&t->loop, UV_RUN_NOWAIT);
         uv_loop_close(&t->loop);
@@ -117,8 +117,7 @@ static int open_clerk(struct desk *d, const struct run_options *options) {
     c->desk = d;
     c->tools.options = options;
     int status = store_open(options->durable, false, &c->tools.store);
-    if (status == CMD_OK && mwl_heap_new(NULL, &c->tools.heap) != MWL_OK)
-        status = cmd_fail("out of memory");
+    if (status == CMD_OK && mwl_heap_new(NULL, &c->tools.heap) != MWL_OK) status = cmd_no_memory();
     return status;
 }
 
@@ -127,7 +126,7 @@ int desk_open(struct desk **out, uv_loop_t *loop, const struct run_options *opti
     struct desk *d = calloc(1, sizeof *d);
     int status = CMD_OK;
     *out = d;
-    if (!d) return cmd_fail("out of memory");
+    if (!d) return cmd_no_memory();
     d->jobs_end = &d->jobs;
     d->done_end = &d->done;
     d->loop = loop;

@@ -5,7 +5,7 @@
 #define MWL_TOOLS_SERVE_DESK_H
 
 #include "mwl_store.h"
-#include "tools/run/run_vm.h"
+#include "tools/session/session.h"
 
 #include <uv.h>
 
@@ -16,8 +16,8 @@ struct desk_tools {
     mwl_store *store;
     mwl_heap *heap;
     const struct run_options *options;
-    struct run_vm *vm; /* to look into snapshots; see desk_vm */
-    uv_loop_t loop;    /* of the VM; is never run */
+    struct session *session; /* to look into snapshots; see desk_vm */
+    uv_loop_t loop;          /* of the VM; is never run */
     bool has_loop;
 };
 /* The VM to look into snapshots; NULL: it cannot be made. */

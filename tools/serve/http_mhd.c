@@ -723,7 +723,7 @@ bool http_open(struct http **out, uv_loop_t *loop, const struct http_options *o,
     const char *why = NULL;
     struct http *h = calloc(1, sizeof *h);
     *out = h;
-    if (!h) return cmd_fail("out of memory"), false;
+    if (!h) return cmd_no_memory(), false;
     h->lib = mhd_lib_load(&why);
     if (!h->lib) return cmd_fail("%s", why), false;
     h->handler = *handler;

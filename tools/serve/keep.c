@@ -54,7 +54,7 @@ int keep_open(struct serve *s) {
     if (least < 0) return CMD_OK;
     struct keep *k = calloc(1, sizeof *k);
     s->keep = k;
-    if (!k) return cmd_fail("out of memory");
+    if (!k) return cmd_no_memory();
     k->serve = s;
     k->job.work = on_work;
     k->job.done = on_done;

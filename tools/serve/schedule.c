@@ -307,7 +307,7 @@ int schedule_open(struct serve *s) {
     mwl_error error = {MWL_OK, "", 0};
     struct schedule *all = calloc(1, sizeof *all);
     s->schedule = all;
-    if (!all || mwl_heap_new(NULL, &all->heap) != MWL_OK) return cmd_fail("out of memory");
+    if (!all || mwl_heap_new(NULL, &all->heap) != MWL_OK) return cmd_no_memory();
     all->serve = s;
     all->job.work = on_work;
     all->job.done = on_done;
@@ -324,7 +324,7 @@ int schedule_open(struct serve *s) {
     if (mwl_value_kind(list) != MWL_KIND_ARRAY)
         return cmd_fail("%s: an array of schedules is expected", path);
     all->items = calloc(mwl_count(list) + 1, sizeof *all->items);
-    if (!all->items) return cmd_fail("out of memory");
+    if (!all->items) return cmd_no_memory();
     for (size_t i = 0; i < mwl_count(list) && status == CMD_OK; i++, all->n++)
         status = read_item(s, &all->items[i], mwl_array_at(list, i));
     return status;

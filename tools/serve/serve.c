@@ -511,7 +511,7 @@ int serve_open(struct serve *s) {
     const struct http_options how = {o->listen, o->unix_path, o->connections, o->idle_s};
     page_policy(s->policy);
     s->pictures = pictures_new();
-    int status = s->pictures ? CMD_OK : cmd_fail("out of memory");
+    int status = s->pictures ? CMD_OK : cmd_no_memory();
     for (int i = 0; i < SERVE_DESKS && status == CMD_OK; i++)
         status = desk_open(&s->desk[i], s->view.loop, &o->run, threads[i]);
     if (status == CMD_OK) status = streams_open(s);

@@ -250,7 +250,7 @@ void streams_turn(struct serve *serve) {
 int streams_open(struct serve *serve) {
     struct streams *all = calloc(1, sizeof *all);
     serve->streams = all;
-    if (!all) return cmd_fail("out of memory");
+    if (!all) return cmd_no_memory();
     all->serve = serve;
     all->tail.all = all;
     all->tail.job.work = on_work;

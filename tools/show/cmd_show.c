@@ -2,10 +2,10 @@
  * the run is executed. */
 #include "tools/base/cmd.h"
 #include "tools/durable/durable.h"
-#include "tools/run/host_uv.h"
 #include "tools/base/json_out.h"
-#include "tools/run/run_vm.h"
 #include "tools/run/saved.h"
+#include "tools/session/session.h"
+#include "tools/session/values.h"
 #include "tools/show/show_value.h"
 #include "tools/base/term.h"
 #include "vm/snapshot/silent.h"
@@ -20,9 +20,7 @@ struct show {
     void *bytes;         /* of a run of it */
     bool json;
     struct saved saved;
-    struct run_vm *made;
-    mwl_vm *vm;
-    mwl_heap *heap;
+    struct session *session;
     mwl_run *run;
 };
 
@@ -61,7 +59,7 @@ static const char *member(mwl_value o, const char *name) {
 static void print_value(struct show *s, const char *name, mwl_value o) {
     const struct json_out how = {stdout, MWL_JSON_COMPACT, true, 2000};
     printf("    %s: ", name);
-    (void)json_out(&how, s->heap, mwl_object_get(o, name, strlen(name)));
+    (void)json_out(&how, s->session->heap, mwl_object_get(o, name, strlen(name)));
     putchar('\n');
 }
 
@@ -103,40 +101,33 @@ static void print_text(struct show *s, mwl_value o) {
 
 /* By default time goes on, so instants that are still to come keep their wall time. */
 static int open_run(struct show *s, mwl_saved *saved) {
-    const struct run_vm_host host = {.loop = host_loop()};
+    const struct session_host host = {.loop = NULL};
     mwl_error error = {MWL_OK, "", 0};
-    /* the file may come from somewhere else, and its limits with it */
-    const struct limits *l = &s->options.definition.limits;
-    const mwl_limits limits = {.fuel = l->fuel,
-                               .memory_bytes = l->memory > l->used ? l->memory - l->used : 1};
+    mwl_limits limits; /* the file may come from somewhere else, and its limits with it */
     const mwl_load how = {.program = s->saved.program, .limits = &limits};
-    if (!host.loop) return CMD_USAGE;
-    int status = run_vm_new(&s->options, s->saved.program, &host, &s->made);
+    int status = session_limits(&s->options.definition.limits, NULL, &limits);
+    if (status == CMD_OK) status = session_open(&s->options, s->saved.program, &host, &s->session);
     if (status != CMD_OK) return status;
-    s->vm = s->made->vm;
-    mwl_status st = mwl__run_load(s->vm, s->saved.run, s->saved.size, &how, true, &s->run, &error);
+    mwl_status st =
+        mwl__run_load(s->session->vm, s->saved.run, s->saved.size, &how, true, &s->run, &error);
     if (st == MWL_OK) st = mwl_saved_read(s->saved.run, s->saved.size, saved);
-    if (st == MWL_OK) return CMD_OK;
-    cmd_fail("%s: %s%s", s->path, st == MWL_E_NOT_FOUND ? "this command does not have " : "",
-             *error.message ? error.message : mwl_status_text(st));
-    return CMD_REJECTED;
+    return st == MWL_OK ? CMD_OK : session_refused(s->path, st, &error);
 }
 
 static int print(struct show *s, const mwl_saved *saved) {
-    s->heap = mwl_vm_heap(s->vm);
-    mwl_value o = show_value(s->vm, s->run, saved, s->saved.size);
+    mwl_value o = show_value(s->session->vm, s->run, saved, s->saved.size);
     const struct json_out how = {stdout, MWL_JSON_PRETTY, true, 0};
     const struct limits *l = &s->options.definition.limits;
     int status = CMD_OK;
     if (!s->json) {
         print_text(s, o);
-    } else if (!json_out_fits(s->heap, o, how.style, l->memory)) {
+    } else if (!json_out_fits(s->session->heap, o, how.style, l->memory)) {
         limits_report(l, MWL_E_NOMEM, " by the text of the run; without --json values are cut");
         status = CMD_LIMIT;
-    } else if (json_out(&how, s->heap, o) == MWL_OK) {
+    } else if (json_out(&how, s->session->heap, o) == MWL_OK) {
         putchar('\n');
     }
-    mwl_value_drop(s->heap, o);
+    mwl_value_drop(s->session->heap, o);
     return status;
 }
 
@@ -159,10 +150,7 @@ int cmd_show(int argc, char **argv) {
     if (status == CMD_OK && !over) status = print(&s, &saved);
     free(s.bytes);
     if (s.run) mwl__run_unload(s.run);
-    if (s.made) {
-        run_vm_free(s.made);
-        uv_loop_close(host_loop());
-    }
+    session_close(s.session);
     saved_free(&d->limits, &s.saved);
     definition_free(d);
     return status;

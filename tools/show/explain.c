@@ -46,7 +46,7 @@ static struct where find_where(const struct explain *e, mwl_value failure) {
     mwl_value details = mwl_object_get(failure, "details", 7);
     struct where w;
     memset(&w, 0, sizeof w);
-    w.known = mwl_run_failed_at(e->run, failure, &w.step);
+    w.known = e->run && mwl_run_failed_at(e->run, failure, &w.step);
     w.line = number_of(details, "line");
     w.column = number_of(details, "column");
     w.expression = text_of(details, "expression");
@@ -93,7 +93,7 @@ static void print_where(const struct explain *e, const struct where *w, int leve
 }
 
 void explain_where(const struct explain *e, char *out, size_t cap) {
-    struct where w = find_where(e, mwl_run_result(e->run));
+    struct where w = find_where(e, e->result);
     *out = '\0';
     if (!w.known) return;
     int n = snprintf(out, cap, " in Step '%s'", w.step.step);
@@ -180,7 +180,7 @@ static void print_one(const struct explain *e, mwl_value failure, int level) {
 }
 
 void explain_failure(const struct explain *e) {
-    mwl_value failure = mwl_run_result(e->run);
+    mwl_value failure = e->result;
     fputs("mwlvm: ", stderr);
     for (int level = 1; mwl_value_kind(failure) == MWL_KIND_OBJECT; level++) {
         print_one(e, failure, level);

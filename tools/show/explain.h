@@ -8,7 +8,8 @@
 /* What an explanation needs to know about the run. */
 struct explain {
     mwl_heap *heap;
-    const mwl_run *run;
+    const mwl_run *run;  /* NULL: it is not in memory, and the Steps of its failures not known */
+    mwl_value result;    /* of the run */
     const char *file;    /* the definition's name */
     mwl__source *source; /* its text, for snippets; NULL: not known */
 };

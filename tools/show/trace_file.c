@@ -175,28 +175,28 @@ struct event_sink trace_file_sink(struct trace_file *t) {
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-struct trace_file *trace_file_open(const char *path, const char *title, mwl_heap *heap,
-                                   bool virtual_time) {
+int trace_file_open(const char *path, const char *title, mwl_heap *heap, bool virtual_time,
+                    struct trace_file **out) {
     struct trace_file *t = calloc(1, sizeof *t);
     if (t) t->path = strdup(path);
     if (!t || !t->path) {
-        cmd_fail("out of memory");
         free(t);
-        return NULL;
+        return cmd_no_memory();
     }
     t->to = fopen(path, "w");
     if (!t->to) {
         cmd_fail("--trace-file %s: %s", path, strerror(errno));
         free(t->path);
         free(t);
-        return NULL;
+        return CMD_USAGE;
     }
     t->title = title;
     t->secrets = redact_count();
     t->heap = heap;
     t->virtual_time = virtual_time;
     fputc('[', t->to);
-    return t;
+    *out = t;
+    return CMD_OK;
 }
 
 /* Replaces what became secret after it had been written. A pipe or a device keeps nothing. */

@@ -13,9 +13,10 @@
 
 struct trace_file;
 
-/* Creates the file. `title` names the process in the viewer. NULL with a message if it failed. */
-struct trace_file *trace_file_open(const char *path, const char *title, mwl_heap *heap,
-                                   bool virtual_time);
+/* Creates the file. `title` names the process in the viewer. CMD_OK and *out, given; or
+ * an exit status with a message. */
+int trace_file_open(const char *path, const char *title, mwl_heap *heap, bool virtual_time,
+                    struct trace_file **out);
 /* The sink; lent by the file. */
 struct event_sink trace_file_sink(struct trace_file *t);
 /* Ends the array and frees. CMD_OK, or CMD_USAGE with a message if something was not written. NULL

@@ -284,10 +284,7 @@ static int one_round(struct job *j) {
         test_programs_new(j->documents.words, j->documents.count, j->coverage || j->coverage_file);
     j->outcomes = calloc(j->list.count + 1, sizeof *j->outcomes);
     j->done = calloc(j->list.count + 1, sizeof *j->done);
-    if (!j->programs || !j->outcomes || !j->done) {
-        cmd_fail("out of memory");
-        status = CMD_LIMIT;
-    }
+    if (!j->programs || !j->outcomes || !j->done) status = cmd_no_memory();
     if (status == CMD_OK) status = run_and_report(j);
     for (size_t i = 0; j->outcomes && i < j->list.count; i++) test_outcome_free(&j->outcomes[i]);
     free(j->outcomes);

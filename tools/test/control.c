@@ -53,34 +53,12 @@ bool control_read(mwl_value v, struct control *out, char *why, size_t size) {
     return true;
 }
 
-/* ---- driving --------------------------------------------------------------------------------- */
-
-static void pump_until(mwl_vm *vm, mwl_run *run, int64_t stop_ns) {
+void control_cancels(const struct control *c, struct session_turns *out) {
     mwl_instant now;
-    while (mwl_run_get_state(run) < MWL_RUN_DONE) {
-        mwl_vm_now(vm, &now);
-        if (now.mono_ns >= stop_ns) return;
-        int64_t budget = stop_ns == MWL_NEVER ? MWL_NO_BUDGET : stop_ns - now.mono_ns;
-        if (mwl_vm_pump(vm, budget) == MWL_NEVER) return;
-    }
-}
-
-/* The cancellation comes when everything of its instant is done, so that PT0S means: at the first
- * wait. */
-static void cancel_at(const struct control *c, mwl_vm *vm, mwl_run *run) {
-    mwl_instant now;
-    int64_t due = 0;
-    mwl_vm_now(vm, &now);
-    int64_t at = now.mono_ns + c->cancel_after_ns;
-    pump_until(vm, run, at);
-    while (due <= at && mwl_run_get_state(run) < MWL_RUN_DONE) due = mwl_vm_pump(vm, 0);
-    mwl_run_cancel(run, c->reason);
-}
-
-bool control_drive(const struct control *c, mwl_vm *vm, mwl_run *run) {
-    if (c->cancel_after_ns >= 0) cancel_at(c, vm, run);
-    pump_until(vm, run, MWL_NEVER);
-    return mwl_run_get_state(run) >= MWL_RUN_DONE;
+    mwl_vm_now(out->vm, &now);
+    out->cancels = c->cancel_after_ns >= 0;
+    out->cancel_ns = now.mono_ns + c->cancel_after_ns;
+    out->reason = c->reason;
 }
 
 /* ---- the trace ------------------------------------------------------------------------------- */

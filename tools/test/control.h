@@ -3,7 +3,7 @@
 #ifndef MWL_TOOLS_TEST_CONTROL_H
 #define MWL_TOOLS_TEST_CONTROL_H
 
-#include "mwl.h"
+#include "tools/session/turn.h"
 
 struct control {
     int64_t cancel_after_ns; /* -1: never */
@@ -24,8 +24,7 @@ struct trace_lines {
 void trace_lines_event(struct trace_lines *t, const mwl_trace_event *event);
 void trace_lines_end(struct trace_lines *t); /* the rest was expected but did not happen */
 
-/* Pumps a run of a VM with virtual time to its end, with the cancellation that the control asks
- * for. Returns false if it waits for something that never comes. */
-bool control_drive(const struct control *c, mwl_vm *vm, mwl_run *run);
+/* Sets the cancellation that the control asks for; its instant counts from the present one. */
+void control_cancels(const struct control *c, struct session_turns *out);
 
 #endif

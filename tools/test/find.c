@@ -24,11 +24,6 @@ void test_list_free(struct test_list *list) {
     memset(list, 0, sizeof *list);
 }
 
-static int no_memory(void) {
-    cmd_fail("out of memory");
-    return CMD_LIMIT;
-}
-
 static char *joined(const char *a, const char *b) {
     size_t n = strlen(a);
     if (strcmp(a, ".") == 0) return strdup(b);
@@ -54,7 +49,7 @@ static int add(struct test_list *list, char *name, char *file, char *dir, bool w
     free(name);
     free(file);
     free(dir);
-    return no_memory();
+    return cmd_no_memory();
 }
 
 static bool is_json(const char *name) {
@@ -67,7 +62,7 @@ static int add_scenarios(struct test_list *list, const char *dir, const char *te
                          bool *are) {
     mwl_heap *heap = NULL;
     mwl_value v = mwl_absent(), key;
-    if (mwl_heap_new(NULL, &heap) != MWL_OK) return no_memory();
+    if (mwl_heap_new(NULL, &heap) != MWL_OK) return cmd_no_memory();
     (void)mwl_json_parse(heap, text, len, &v, NULL);
     mwl_value scenarios = mwl_object_get(v, "scenarios", 9);
     int status = CMD_OK;
@@ -125,7 +120,7 @@ static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '
 
 static int add_folder(struct test_list *list, const char *dir, int depth) {
     char *path = joined(dir, "case.json");
-    if (!path) return no_memory();
+    if (!path) return cmd_no_memory();
     size_t len = 0;
     char *text = testable_read(path, &len);
     free(path);
@@ -144,7 +139,7 @@ static int add_folder(struct test_list *list, const char *dir, int depth) {
     for (int i = 0; i < n; i++) {
         struct stat s;
         path = status == CMD_OK ? joined(dir, names[i]->d_name) : NULL;
-        if (status == CMD_OK && !path) status = no_memory();
+        if (status == CMD_OK && !path) status = cmd_no_memory();
         if (path && lstat(path, &s) == 0) {
             if (S_ISDIR(s.st_mode))
                 status = add_folder(list, path, depth + 1);

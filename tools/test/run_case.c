@@ -189,7 +189,8 @@ static bool make_vm(struct running *r) {
         return fail(r, "case", why);
     config.virtual_time = true;
     config.limits = r->control.limits;
-    config.seed = r->control.seed ? r->control.seed : r->how->seed;
+    if (!r->control.seed) r->control.seed = r->how->seed;
+    config.seed = r->control.seed;
     mwl_status status = mwl_vm_new(&config, &r->vm);
     if (status == MWL_OK) status = mwl_std_add(r->vm, MWL_STD_ALL, &error);
     if (status == MWL_OK) status = io_host_middleware(&r->io, r->vm, r->program->testable.program);
@@ -201,7 +202,7 @@ static bool make_vm(struct running *r) {
     mwl_value_drop(r->reader, r->spec);
     r->spec = copy;
     r->spec_heap = r->heap;
-    (void)control_read(member(r, "control"), &r->control, why, sizeof why); /* its text moved */
+    r->control.reason = mwl_as_text(mwl_get(member(r, "control"), "reason"), NULL); /* it moved */
     return bind(r);
 }
 
@@ -213,13 +214,16 @@ static const char *drive(struct running *r) {
     r->trace.expected = mwl_object_get(member(r, "expect"), "trace", 5);
     if (r->program->coverage) r->hits = calloc(r->program->coverage->n_items + 1, sizeof *r->hits);
     mwl_vm_trace(r->vm, listen, r);
-    const mwl_start start = {.input = member(r, "input"), .arguments = member(r, "arguments")};
+    const mwl_start start = {
+        .input = member(r, "input"), .arguments = member(r, "arguments"), .seed = r->control.seed};
+    struct session_turns turns = {.vm = r->vm, .virtual_time = true};
+    control_cancels(&r->control, &turns);
     mwl_status status = mwl_run_start(r->vm, r->program->testable.program, &start, &r->run, &error);
     if (status != MWL_OK) {
         fail(r, "start", error.message ? error.message : mwl_status_text(status));
         return "it could not be started";
     }
-    if (!control_drive(&r->control, r->vm, r->run))
+    if (!session_finish(&turns, r->run))
         return "the run waits for an answer that never comes, and nothing bounds the wait";
     if (mwl_run_get_state(r->run) == MWL_RUN_ABORTED)
         return mwl_run_why(r->run) < 0 ? mwl_status_text(mwl_run_why(r->run)) : "it was aborted";

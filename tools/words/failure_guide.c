@@ -46,6 +46,9 @@ static const struct failure_row rows[] = {
      "The Result has the line's number. The other lines are not affected.\n"},
     {"Mwlvm.Limit", "A run of `run --each` met a limit",
      "Fuel or memory were used up; `--fuel` and `--memory` change the limits.\n"},
+    {"Mwlvm.NeverEnds", "A run of `run --each --virtual-time` waits for something that never comes",
+     "No timer is armed and nothing works for it outside, so time cannot pass. Most often a scripted\n"
+     "answer is `never`; a Timeout around the call would end the wait.\n"},
     {"Mwlvm.NoStack", "There was no memory for a provider's stack",
      "A provider that blocks needs its own stack. The failure is retryable.\n"},
     {"Mwlvm.NotImplemented", "Nothing implements this provider here",

@@ -1,5 +1,5 @@
-/* session.c: see session.h. */
-#include "tools/debug/session.h"
+/* walk.c: see walk.h. */
+#include "tools/debug/walk.h"
 
 #include "tools/base/cmd.h"
 
@@ -19,7 +19,7 @@ static bool is_place(mwl_trace_kind kind) {
 /* ---- on the machine's thread ----------------------------------------------------------------- */
 
 /* Has the step come to its end? */
-static bool is_there(struct session *s, const mwl_trace_event *e) {
+static bool is_there(struct walk *s, const mwl_trace_event *e) {
     switch (s->go) {
     case GO_STEP: return true;
     case GO_PHASE: return e->kind == MWL_TRACE_PHASE;
@@ -35,7 +35,7 @@ static bool is_there(struct session *s, const mwl_trace_event *e) {
 }
 
 static bool decide(void *ctx, struct machine *m, const mwl_trace_event *e) {
-    struct session *s = ctx;
+    struct walk *s = ctx;
     if (!is_place(e->kind)) return false;
     if (s->go == GO_TO) {
         bool there = m->n_events >= s->target;
@@ -52,7 +52,7 @@ static bool decide(void *ctx, struct machine *m, const mwl_trace_event *e) {
 
 /* ---- the session ----------------------------------------------------------------------------- */
 
-static int start(struct session *s) {
+static int start(struct walk *s) {
     breaks_reset(&s->breaks);
     memset(&s->machine, 0, sizeof s->machine);
     s->machine.setup = s->setup;
@@ -65,22 +65,22 @@ static int start(struct session *s) {
     return status;
 }
 
-static void stop(struct session *s) {
+static void stop(struct walk *s) {
     if (s->started) machine_end(&s->machine);
     s->started = false;
 }
 
-int session_begin(struct session *s, struct debug_setup *setup, int bell) {
+int walk_begin(struct walk *s, struct debug_setup *setup, int bell) {
     memset(s, 0, sizeof *s);
     s->setup = setup;
     s->bell = bell;
     breaks_init(&s->breaks);
     s->journal = journal_new(setup->heap);
-    if (!s->journal) return cmd_fail("%s", mwl_status_text(MWL_E_NOMEM));
+    if (!s->journal) return cmd_no_memory();
     return CMD_OK;
 }
 
-void session_end(struct session *s) {
+void walk_end(struct walk *s) {
     const mwl_alloc alloc = mwl_alloc_default();
     if (!s->setup) return; /* it did not begin */
     stop(s);
@@ -90,18 +90,18 @@ void session_end(struct session *s) {
     memset(s, 0, sizeof *s);
 }
 
-bool session_over(const struct session *s) {
+bool walk_over(const struct walk *s) {
     return s->started && machine_state((struct machine *)(uintptr_t)&s->machine) == MACHINE_OVER;
 }
 
-const mwl_trace_event *session_event(const struct session *s) {
+const mwl_trace_event *walk_event(const struct walk *s) {
     bool stands =
         s->started && machine_state((struct machine *)(uintptr_t)&s->machine) == MACHINE_STANDS;
     return stands ? s->machine.event : NULL;
 }
 
-void session_go(struct session *s, enum session_go go) {
-    const mwl_trace_event *e = session_event(s);
+void walk_go(struct walk *s, enum walk_go go) {
+    const mwl_trace_event *e = walk_event(s);
     s->go = go;
     s->left = false;
     s->frame = e ? e->frame : 0;
@@ -114,19 +114,19 @@ void session_go(struct session *s, enum session_go go) {
         machine_go(&s->machine);
 }
 
-static void remember(struct session *s) {
+static void remember(struct walk *s) {
     const mwl_alloc alloc = mwl_alloc_default();
-    uint64_t at = s->machine.n_events + session_over(s);
+    uint64_t at = s->machine.n_events + walk_over(s);
     if (s->n_stops && s->stops[s->n_stops - 1] == at) return;
     if (mwl__mem_grow(&alloc, (void **)&s->stops, &s->cap_stops, s->n_stops + 1,
                       sizeof *s->stops) == MWL_OK)
         s->stops[s->n_stops++] = at;
 }
 
-int session_arrive(struct session *s) {
+int walk_arrive(struct walk *s) {
     if (!s->started) return CMD_FAILED; /* after a message */
     machine_wait(&s->machine);
-    if (session_over(s)) s->why = WHY_OVER;
+    if (walk_over(s)) s->why = WHY_OVER;
     if (s->machine.waits) s->why = WHY_PAUSE;
     if (s->machine.status == CMD_OK) remember(s);
     return s->machine.status;
@@ -135,7 +135,7 @@ int session_arrive(struct session *s) {
 /* ---- back ------------------------------------------------------------------------------------ */
 
 /* Starts again and goes to this place. */
-static const char *go_to(struct session *s, uint64_t place, bool scans) {
+static const char *go_to(struct walk *s, uint64_t place, bool scans) {
     stop(s);
     journal_back(s->journal, place);
     s->go = GO_TO;
@@ -143,19 +143,19 @@ static const char *go_to(struct session *s, uint64_t place, bool scans) {
     s->scans = scans;
     s->scanned = 0;
     while (s->n_stops && s->stops[s->n_stops - 1] >= place) s->n_stops--;
-    if (start(s) != CMD_OK || session_arrive(s) != CMD_OK) return "the run cannot be started again";
+    if (start(s) != CMD_OK || walk_arrive(s) != CMD_OK) return "the run cannot be started again";
     s->scans = false;
-    if (s->machine.n_events + session_over(s) != place)
+    if (s->machine.n_events + walk_over(s) != place)
         return "the run went another way this time: something in it is not repeatable";
     return NULL;
 }
 
-static const char *refuse(const struct session *s) {
+static const char *refuse(const struct walk *s) {
     if (!s->setup->options.virtual_time) return "going back needs virtual time";
     return s->n_stops < 1 ? "this is the beginning" : NULL;
 }
 
-const char *session_back(struct session *s) {
+const char *walk_back(struct walk *s) {
     const char *why = refuse(s);
     if (why) return why;
     if (s->n_stops < 2) return "this is the beginning";
@@ -163,7 +163,7 @@ const char *session_back(struct session *s) {
 }
 
 /* The last event in front of this one at which one can stand. */
-const char *session_step_back(struct session *s) {
+const char *walk_step_back(struct walk *s) {
     const char *why = refuse(s);
     if (why) return why;
     uint64_t now = s->stops[s->n_stops - 1], before = 0;
@@ -180,7 +180,7 @@ const char *session_step_back(struct session *s) {
     return failed ? failed : before ? NULL : "this is the beginning";
 }
 
-const char *session_back_to_break(struct session *s) {
+const char *walk_back_to_break(struct walk *s) {
     const char *why = refuse(s);
     if (why) return why;
     uint64_t now = s->stops[s->n_stops - 1], first = s->stops[0];
@@ -189,4 +189,4 @@ const char *session_back_to_break(struct session *s) {
     return why ? why : go_to(s, s->scanned && s->scanned > first ? s->scanned : first, false);
 }
 
-void session_cancel(struct session *s) { journal_cancel(s->journal, s->machine.n_events); }
+void walk_cancel(struct walk *s) { journal_cancel(s->journal, s->machine.n_events); }

@@ -1,4 +1,4 @@
-/* session.h: a debugging session: where one is in a run, the ways forward, and the way back.
+/* walk.h: a debugging session: where one is in a run, the ways forward, and the way back.
  *
  * A place is the number of an event. `back` starts the run again and lets it go to an earlier
  * place: in virtual time, with what came from outside kept in the journal, it goes the same way.
@@ -6,12 +6,12 @@
  *
  * Owns: the machine, the history of stops, why it stopped. Refuses to know: commands and
  * protocols. */
-#ifndef MWL_TOOLS_DEBUG_SESSION_H
-#define MWL_TOOLS_DEBUG_SESSION_H
+#ifndef MWL_TOOLS_DEBUG_WALK_H
+#define MWL_TOOLS_DEBUG_WALK_H
 
 #include "tools/debug/breaks.h"
 
-enum session_go {
+enum walk_go {
     GO_ON,    /* to the next breakpoint */
     GO_STEP,  /* to the next event, also inside */
     GO_NEXT,  /* to the next Step of this Flow */
@@ -20,9 +20,9 @@ enum session_go {
     GO_TO     /* to a place, on the way back */
 };
 
-enum session_why { WHY_BEGIN, WHY_STEP, WHY_BREAK, WHY_PAUSE, WHY_BACK, WHY_OVER };
+enum walk_why { WHY_BEGIN, WHY_STEP, WHY_BREAK, WHY_PAUSE, WHY_BACK, WHY_OVER };
 
-struct session {
+struct walk {
     struct debug_setup *setup;
     struct journal *journal;
     struct breaks breaks;
@@ -30,38 +30,38 @@ struct session {
     bool started;
     int bell; /* see machine.h */
 
-    enum session_go go;
+    enum walk_go go;
     uint64_t target;        /* of GO_TO */
     uint64_t frame, parent; /* where a step began: names of events */
     bool left;              /* GO_OUT: that frame has ended */
     bool scans;             /* on the way to the target, note where breakpoints are met */
     uint64_t scanned;       /* the last such place, or 0 */
-    enum session_why why;   /* why it stands */
+    enum walk_why why;      /* why it stands */
     int break_id;           /* with WHY_BREAK */
     uint64_t *stops;        /* the places where it stood, the present one last */
     size_t n_stops, cap_stops;
 };
 
 /* CMD_OK, or a status with a message. End it in any case. */
-int session_begin(struct session *s, struct debug_setup *setup, int bell);
-void session_end(struct session *s);
+int walk_begin(struct walk *s, struct debug_setup *setup, int bell);
+void walk_end(struct walk *s);
 
-/* Goes forward. Returns at once; session_arrive waits. Does nothing when the run is over. */
-void session_go(struct session *s, enum session_go go);
+/* Goes forward. Returns at once; walk_arrive waits. Does nothing when the run is over. */
+void walk_go(struct walk *s, enum walk_go go);
 /* Waits until it stands again or is over. CMD_OK, or a status if the run could not begin. */
-int session_arrive(struct session *s);
+int walk_arrive(struct walk *s);
 /* Goes back to the stop before this one. Returns NULL, or why it cannot. */
-const char *session_back(struct session *s);
+const char *walk_back(struct walk *s);
 /* Goes back to the last place in front of this one where a breakpoint is met, or to the
  * beginning. */
-const char *session_back_to_break(struct session *s);
+const char *walk_back_to_break(struct walk *s);
 /* Goes back to the event before this one. */
-const char *session_step_back(struct session *s);
+const char *walk_step_back(struct walk *s);
 /* Cancels the run from outside, when it goes on. */
-void session_cancel(struct session *s);
+void walk_cancel(struct walk *s);
 
-bool session_over(const struct session *s);
+bool walk_over(const struct walk *s);
 /* The event in which it stands, or NULL. */
-const mwl_trace_event *session_event(const struct session *s);
+const mwl_trace_event *walk_event(const struct walk *s);
 
 #endif
