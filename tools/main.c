@@ -11,6 +11,9 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -117,7 +120,17 @@ static bool open_streams(void) {
     return true;
 }
 
+/* Large blocks go back to the system when they are freed. glibc would raise this threshold with
+ * the first large block, and keep more resident than --memory says. */
+static void return_memory(void) {
+#if defined(__GLIBC__)
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_TRIM_THRESHOLD, 4 << 20);
+#endif
+}
+
 int main(int argc, char **argv) {
+    return_memory();
     if (!open_streams()) return CMD_USAGE;
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
     if (argc < 2) {

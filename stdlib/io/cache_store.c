@@ -10,7 +10,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { BUSY_MS = 5000, TOUCH_MS = 60000, CLAIM_MS = 86400000 };
+enum {
+    BUSY_MS = 5000,
+    TOUCH_MS = 60000,
+    CLAIM_MS = 86400000,
+    MOST = 64 << 20 /* bytes of a value */
+};
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS mwlvm_cache (key TEXT PRIMARY KEY, value TEXT, until INTEGER NOT "
@@ -124,9 +129,9 @@ static bool read_row(work *w, bool *stale) {
         const char *owner = (const char *)s->column_text(st, 2);
         j->until_ms = s->column_int64(st, 1);
         *stale = j->now_ms - s->column_int64(st, 3) > TOUCH_MS;
-        if (value && j->until_ms > j->now_ms) {
+        size_t n = (size_t)s->column_bytes(st, 0);
+        if (value && j->until_ms > j->now_ms && n <= MOST) {
             j->result = MWL__STORE_HIT;
-            size_t n = (size_t)s->column_bytes(st, 0);
             ok = mwl__bytes_add(&j->value, value, n);
             if (!ok) snprintf(j->message, sizeof j->message, "out of memory");
             if (!ok) j->result = MWL__STORE_FAILED, j->retryable = true;

@@ -38,6 +38,7 @@ typedef struct exec {
     mwl__form form;
     size_t max_bytes;
     int64_t grace_ms;
+    mwl__payer payer;
     mwl__bytes output;
     char tail[2 * TAIL]; /* the last TAIL bytes of standard error are in its end */
     size_t n_tail;
@@ -54,6 +55,7 @@ static void on_closed(uv_handle_t *handle) {
     mwl_io *io = e->op.io;
     if (--e->handles == 0) {
         mwl__bytes_free(&e->output);
+        mwl__payer_close(&e->payer);
         free(e);
     }
     mwl__io_release(io);
@@ -118,6 +120,7 @@ static void settle_exited(exec *e) {
         mwl_call_fail(call, NULL, PREFIX ".NonZeroExit", message, how_it_ended(e, heap));
         return;
     }
+    (void)mwl_call_charge(call, e->output.len / 4);
     mwl_value v = mwl__decode(heap, e->form, e->output.data, e->output.len, NULL, why);
     if (mwl_is_absent(v) && *why)
         mwl__io_fail(call, PREFIX ".DecodeFailed", false, mwl_absent(), "%s", why);
@@ -129,6 +132,7 @@ static void settle(exec *e) {
     mwl_call *call = e->op.call;
     mwl_heap *heap = mwl_call_heap(call);
     uint64_t ms = uv_now(mwl__io_loop(e->op.io)) - e->started_ms;
+    mwl_call_enter(call);
     mwl_call_set_metadata(
         call, mwl__io_set(heap, how_it_ended(e, heap), "milliseconds", mwl_number((double)ms)));
     if (e->ending == TOO_LARGE)
@@ -327,6 +331,9 @@ static bool start_program(mwl_io *io, mwl_call *call) {
         refuse_start(call, plan.argv[0], failed);
     } else {
         mwl__io_op_begin(&e->op, io, call, exec_stop);
+        e->payer = plan.payer;
+        e->output.payer = &e->payer;
+        plan.payer = (mwl__payer){0};
         e->started_ms = uv_now(mwl__io_loop(io));
         uv_read_start((uv_stream_t *)&e->out, on_alloc, on_out);
         uv_read_start((uv_stream_t *)&e->err, on_alloc, on_err);

@@ -73,6 +73,7 @@ static mwl_value list_value(mwl_heap *heap, const mwl__file_work *w) {
 
 static void succeed_read(mwl_call *call, call_file *f) {
     char why[MWL__WHY];
+    (void)mwl_call_charge(call, f->work.bytes.len / 4);
     mwl_value v = mwl__decode(mwl_call_heap(call), f->form, f->work.bytes.data, f->work.bytes.len,
                               &f->csv, why);
     if (mwl_is_absent(v) && *why)
@@ -152,6 +153,7 @@ static void watch_done(mwl__io_job *job) {
         watch_end(f);
         return;
     }
+    mwl_call_leave(job->op.call);
     mwl__io_op_begin(&job->op, job->op.io, job->op.call, watch_stop);
     uv_timer_start(&f->timer, watch_again, f->interval_ms, 0);
 }
@@ -191,7 +193,7 @@ static mwl_status encode_appended(call_file *f, mwl_heap *heap, mwl_value v, cha
     }
     mwl_status status = mwl__encode(heap, f->form, v, &rows, &f->work.bytes, why);
     if (status != MWL_OK || f->form != MWL__FORM_CSV || !f->csv.header) return status;
-    mwl__bytes whole = {NULL, 0, 0};
+    mwl__bytes whole = {.payer = &f->work.payer};
     status = mwl__encode(heap, f->form, v, &f->csv, &whole, why);
     if (status == MWL_OK &&
         !mwl__bytes_add(&f->work.header, whole.data, whole.len - f->work.bytes.len))
@@ -230,6 +232,14 @@ static void read_arguments(call_file *f, mwl_io *io, mwl_value args) {
     f->work.exclusive = mwl__io_arg_bool(args, "exclusive", false);
 }
 
+/* Returns false if the call has been settled. */
+static bool open_payer(call_file *f, mwl_call *call) {
+    f->work.header.payer = f->work.bytes.payer = &f->work.payer;
+    if (mwl__payer_open(&f->work.payer, call)) return true;
+    mwl__io_fail(call, PREFIX ".IoFailed", true, mwl_absent(), "out of memory");
+    return false;
+}
+
 static void file_start(mwl_call *call, void *user) {
     mwl_io *io = user;
     mwl_value args = mwl_call_arguments(call);
@@ -247,11 +257,16 @@ static void file_start(mwl_call *call, void *user) {
     }
     memcpy(f->path, path, len + 1);
     read_arguments(f, io, args);
+    if (!open_payer(f, call)) {
+        free(f);
+        return;
+    }
     if (!encode_value(f, call, args)) {
         mwl__file_work_free(&f->work);
         free(f);
         return;
     }
+    mwl__payer_pool(&f->work.payer);
     bool watch = f->work.action == MWL__FILE_WATCH;
     f->job.work = file_work;
     f->job.done = watch ? watch_done : file_done;

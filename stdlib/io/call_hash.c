@@ -53,6 +53,7 @@ static const EVP_MD *algorithm(const char *name) {
 
 typedef struct call_hash {
     mwl__io_job job;
+    mwl__payer payer;
     mwl__bytes data, key;
     bool has_key, ok;
     char name[16];
@@ -80,6 +81,7 @@ static void hash_free(call_hash *h) {
     if (h->key.data) memset(h->key.data, 0, h->key.len);
     mwl__bytes_free(&h->data);
     mwl__bytes_free(&h->key);
+    mwl__payer_close(&h->payer);
     free(h);
 }
 
@@ -94,7 +96,7 @@ static bool put_hex(mwl__bytes *text, const unsigned char *data, size_t n) {
 }
 
 static mwl_value written(mwl_call *call, const call_hash *h, const char *as) {
-    mwl__bytes text = {NULL, 0, 0};
+    mwl__bytes text = {0};
     bool hex = strcmp(as, "hex") == 0;
     bool ok = hex ? put_hex(&text, h->out, h->n) : mwl__bytes_base64(&text, h->out, h->n);
     if (ok && strcmp(as, "base64url") == 0) {
@@ -141,9 +143,10 @@ static void hash_start(mwl_call *call, void *user) {
     mwl_value v = mwl__io_arg(args, "value"), key = mwl__io_arg(args, "key");
     call_hash *h = calloc(1, sizeof *h);
     mwl_heap *heap = mwl_call_heap(call);
-    mwl_status status = h ? MWL_OK : MWL_E_NOMEM;
+    mwl_status status = h && mwl__payer_open(&h->payer, call) ? MWL_OK : MWL_E_NOMEM;
     bool base64 = strcmp(mwl__io_arg_text(args, "from", "value"), "base64") == 0;
     if (mwl_is_absent(v)) v = mwl_call_input(call);
+    if (h) h->data.payer = h->key.payer = &h->payer;
     if (status == MWL_OK) status = take(heap, v, base64, &h->data);
     base64 = strcmp(mwl__io_arg_text(args, "keyFrom", "text"), "base64") == 0;
     if (status == MWL_OK && !mwl_is_absent(key)) {
@@ -157,6 +160,7 @@ static void hash_start(mwl_call *call, void *user) {
         if (h) hash_free(h);
         return;
     }
+    mwl__payer_pool(&h->payer);
     snprintf(h->name, sizeof h->name, "%s", mwl__io_arg_text(args, "algorithm", "sha256"));
     h->job.work = hash_work;
     h->job.done = hash_done;

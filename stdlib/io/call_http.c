@@ -26,6 +26,7 @@ static void empty_request(mwl__http_request *r) {
     mwl__bytes_free(&r->reply_headers);
     free(r->url);
     free(r->shown);
+    mwl__payer_close(&r->payer);
 }
 
 static void free_request(mwl__http_request *r) {
@@ -171,6 +172,8 @@ static void files_read(mwl__io_job *job) {
     mwl_call *call = job->op.call;
     const char *path = r->tls_failed >= 0 ? r->tls_path[r->tls_failed] : NULL;
     if (!atomic_load(&job->stop) && !path) {
+        r->payer.call = call;
+        mwl_call_leave(call);
         begin(r, job->op.io, call);
         return;
     }
@@ -202,13 +205,19 @@ static void http_start(mwl_call *call, void *user) {
     if (r) r->easy = mwl__http_take_handle(loop);
     if (!r || !r->easy) {
         free(r);
-        mwl_call_succeed(call, mwl_absent()); /* out of memory */
+        mwl__io_exceed(call);
         return;
     }
     r->loop = loop;
-    if (!mwl__http_prepare(r, call)) {
+    for (size_t i = 0; i < TLS_FILES; i++) r->tls_text[i].payer = &r->payer;
+    r->body.payer = r->reply.payer = r->reply_headers.payer = &r->payer;
+    if (!mwl__payer_open(&r->payer, call)) {
+        mwl__io_exceed(call);
+        free_request(r);
+    } else if (!mwl__http_prepare(r, call)) {
         free_request(r);
     } else if (has_tls_path(r)) {
+        mwl__payer_pool(&r->payer);
         r->job.work = read_files;
         r->job.done = files_read;
         mwl__io_job_start(&r->job, io, call);

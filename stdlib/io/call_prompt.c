@@ -82,7 +82,7 @@ static bool add_choices(mwl__bytes *b, mwl_value choices) {
 }
 
 static bool ask(prompt *p) {
-    mwl__bytes b = {NULL, 0, 0};
+    mwl__bytes b = {0};
     size_t len = 0;
     mwl_value args = mwl_call_arguments(p->op.call), otherwise = mwl__io_arg(args, "default");
     const char *text = mwl_as_text(mwl__io_arg(args, "message"), &len);

@@ -1,7 +1,8 @@
 /* call_sqlite.c: sqlite: statements on a database, as one transaction, on a pool thread.
  *
  * The arguments are copied into a heap of the job, and the rows are made in it; the VM's thread
- * copies the value into its own heap. */
+ * copies the value into its own heap. The run pays for that heap, and no text of the database is
+ * longer than a quarter of what the run may have. */
 #include "stdlib/io/codec.h"
 #include "stdlib/io/sqlite_api.h"
 
@@ -14,8 +15,10 @@
 
 typedef struct call_sqlite {
     mwl__io_job job;
-    mwl_heap *heap;       /* of this job */
+    mwl__payer payer;
+    mwl_heap *heap;       /* of this job, in the purse of the payer */
     mwl_value statements; /* an array of {sql, params} */
+    int longest;          /* text, in bytes: a quarter of the run's memory */
     bool read_only;
     size_t max_rows;
     mwl__sqlite_wait wait;
@@ -78,6 +81,7 @@ static bool fail_db(work *w) {
     case SQLITE_NOTADB: return fail(w->c, PREFIX ".OpenFailed", false, message);
     case SQLITE_FULL:
     case SQLITE_NOMEM: return fail(w->c, PREFIX ".Failed", true, message);
+    case SQLITE_TOOBIG: return fail(w->c, PREFIX ".TooLarge", false, message);
     default: return fail(w->c, PREFIX ".Failed", false, message);
     }
 }
@@ -92,7 +96,7 @@ static int bind_number(work *w, sqlite3_stmt *st, int at, double d) {
 }
 
 static int bind_bytes(work *w, sqlite3_stmt *st, int at, mwl_value text) {
-    mwl__bytes bytes = {NULL, 0, 0};
+    mwl__bytes bytes = {.payer = &w->c->payer};
     size_t len = 0;
     const char *t = mwl_as_text(text, &len);
     mwl_status status = mwl__base64_decode(&bytes, t, len);
@@ -105,13 +109,10 @@ static int bind_bytes(work *w, sqlite3_stmt *st, int at, mwl_value text) {
     return code;
 }
 
-static int bind_json(work *w, sqlite3_stmt *st, int at, mwl_value v) {
-    mwl__bytes text = {NULL, 0, 0};
-    int code = SQLITE_NOMEM;
-    if (mwl__encode_plain(w->c->heap, v, &text) == MWL_OK)
-        code = w->s->bind_text64(st, at, text.data, text.len, SQLITE_TRANSIENT, SQLITE_UTF8);
-    mwl__bytes_free(&text);
-    return code;
+static int bind_text(work *w, sqlite3_stmt *st, int at, mwl_value v) {
+    size_t len = 0;
+    const char *text = mwl_as_text(v, &len);
+    return w->s->bind_text64(st, at, text, len, SQLITE_STATIC, SQLITE_UTF8);
 }
 
 static int bind_one(work *w, sqlite3_stmt *st, int at, mwl_value v) {
@@ -125,7 +126,7 @@ static int bind_one(work *w, sqlite3_stmt *st, int at, mwl_value v) {
     }
     if (mwl_value_kind(base64) == MWL_KIND_STRING && mwl_count(v) == 1)
         return bind_bytes(w, st, at, base64);
-    return bind_json(w, st, at, v);
+    return bind_text(w, st, at, v);
 }
 
 static bool bind_all(work *w, sqlite3_stmt *st, mwl_value params) {
@@ -160,14 +161,6 @@ static mwl_value integer(mwl_heap *heap, sqlite3_int64 i) {
     return mwl_string(heap, text, (size_t)n);
 }
 
-static mwl_value blob(mwl_heap *heap, const void *data, size_t len) {
-    mwl__bytes text = {NULL, 0, 0};
-    mwl_value v = mwl_absent();
-    if (mwl__bytes_base64(&text, data, len)) v = mwl_string(heap, text.data, text.len);
-    mwl__bytes_free(&text);
-    return v;
-}
-
 static mwl_value column(work *w, sqlite3_stmt *st, int i) {
     mwl_heap *heap = w->c->heap;
     double d;
@@ -182,7 +175,9 @@ static mwl_value column(work *w, sqlite3_stmt *st, int i) {
     }
     case SQLITE_BLOB: {
         const void *data = w->s->column_blob(st, i);
-        return blob(heap, data, (size_t)w->s->column_bytes(st, i));
+        char none[MWL__WHY];
+        return mwl__decode(heap, MWL__FORM_BASE64, data, (size_t)w->s->column_bytes(st, i), NULL,
+                           none);
     }
     default: return mwl_null();
     }
@@ -288,8 +283,10 @@ static void sqlite_work(mwl__io_job *job) {
         fail_db(&w);
     else if (code > 0)
         no_memory(c);
-    else
+    else {
+        w.s->limit(w.db, SQLITE_LIMIT_LENGTH, c->longest);
         all_statements(&w);
+    }
     if (w.db) w.s->close_v2(w.db);
 }
 
@@ -313,6 +310,7 @@ static void settle(call_sqlite *c) {
         mwl__io_fail(call, PREFIX ".Failed", true, mwl_absent(), "stopped");
     } else {
         bool one = !mwl_is_absent(mwl__io_arg(mwl_call_arguments(call), "sql"));
+        (void)mwl_call_charge(call, mwl_heap_used(c->heap) / 16);
         mwl_call_succeed(call, mwl_value_copy(heap, one ? mwl_array_at(c->values, 0) : c->values));
     }
 }
@@ -323,6 +321,7 @@ static void sqlite_free(call_sqlite *c) {
         mwl_value_drop(c->heap, c->statements);
         mwl_heap_free(c->heap);
     }
+    mwl__payer_close(&c->payer);
     free(c);
 }
 
@@ -332,14 +331,67 @@ static void sqlite_done(mwl__io_job *job) {
     sqlite_free(c);
 }
 
-static mwl_value copy_statements(mwl_heap *heap, mwl_value args) {
-    mwl_value several = mwl__io_arg(args, "statements"), sql = mwl__io_arg(args, "sql");
-    if (mwl_is_absent(sql)) return mwl_value_copy(heap, several);
-    mwl_value params = mwl__io_arg(args, "params");
-    mwl_value one = mwl__io_set(heap, mwl_object(heap, 2), "sql", mwl_value_copy(heap, sql));
-    if (!mwl_is_absent(params))
-        one = mwl__io_set(heap, one, "params", mwl_value_copy(heap, params));
-    return mwl_array_push(heap, mwl_array(heap, 1), one);
+/* ---- copying the arguments; each step costs fuel --------------------------------------------- */
+
+static mwl_value copy_text(call_sqlite *c, mwl_value text) {
+    size_t len = 0;
+    const char *t = mwl_as_text(text, &len);
+    if (mwl_call_charge(c->payer.call, 1 + len / 8) != MWL_OK) return mwl_absent();
+    return mwl_string(c->heap, t, len);
+}
+
+/* A scalar or {base64} as it is, any other value as its JSON text, which is what is bound. */
+static mwl_value copy_param(call_sqlite *c, mwl_value v) {
+    mwl_kind kind = mwl_value_kind(v);
+    if (kind == MWL_KIND_STRING) return copy_text(c, v);
+    if (kind != MWL_KIND_ARRAY && kind != MWL_KIND_OBJECT) return mwl_value_copy(c->heap, v);
+    mwl_value base64 = mwl__io_arg(v, "base64");
+    if (mwl_value_kind(base64) == MWL_KIND_STRING && mwl_count(v) == 1)
+        return mwl__io_set(c->heap, mwl_object(c->heap, 1), "base64", copy_text(c, base64));
+    mwl__bytes text = {.payer = &c->payer};
+    mwl_value out = mwl_absent();
+    if (mwl__encode_plain(mwl_call_heap(c->payer.call), v, &text) == MWL_OK)
+        out = mwl_string(c->heap, text.data, text.len);
+    mwl__bytes_free(&text);
+    return out;
+}
+
+static mwl_value copy_params(call_sqlite *c, mwl_value params) {
+    mwl_value key, v;
+    size_t n = 0;
+    if (mwl_value_kind(params) != MWL_KIND_OBJECT) {
+        mwl_value list = mwl_array(c->heap, 0);
+        for (size_t i = 0; i < mwl_count(params) && !mwl_is_absent(list); i++)
+            list = mwl_call_charge(c->payer.call, 1) == MWL_OK
+                       ? mwl_array_push(c->heap, list, copy_param(c, mwl_array_at(params, i)))
+                       : (mwl_value_drop(c->heap, list), mwl_absent());
+        return list;
+    }
+    mwl_value out = mwl_object(c->heap, 0);
+    while (!mwl_is_absent(out) && mwl_object_at(params, n++, &key, &v))
+        out = mwl_object_put(c->heap, out, copy_text(c, key), copy_param(c, v));
+    return out;
+}
+
+static mwl_value copy_statement(call_sqlite *c, mwl_value statement) {
+    mwl_value params = mwl__io_arg(statement, "params");
+    mwl_value one = mwl__io_set(c->heap, mwl_object(c->heap, 2), "sql",
+                                copy_text(c, mwl__io_arg(statement, "sql")));
+    if (mwl_is_absent(params) || mwl_is_absent(one)) return one;
+    return mwl__io_set(c->heap, one, "params", copy_params(c, params));
+}
+
+static mwl_value copy_statements(call_sqlite *c, mwl_value args) {
+    mwl_value several = mwl__io_arg(args, "statements"), all = mwl_array(c->heap, 1);
+    if (mwl_is_absent(several)) return mwl_array_push(c->heap, all, copy_statement(c, args));
+    for (size_t i = 0; i < mwl_count(several) && !mwl_is_absent(all); i++)
+        all = mwl_array_push(c->heap, all, copy_statement(c, mwl_array_at(several, i)));
+    return all;
+}
+
+static int longest_of(mwl_call *call) {
+    const size_t quarter = mwl_run_memory_limit(mwl_call_run(call)) / 4;
+    return quarter > INT32_MAX ? INT32_MAX : (int)quarter;
 }
 
 static void sqlite_start(mwl_call *call, void *user) {
@@ -352,10 +404,13 @@ static void sqlite_start(mwl_call *call, void *user) {
         return;
     }
     call_sqlite *c = calloc(1, sizeof *c + strlen(path) + 1);
-    bool ok = c && mwl_heap_new(NULL, &c->heap) == MWL_OK;
+    bool ok = c && mwl__payer_open(&c->payer, call);
+    mwl_alloc memory = ok ? mwl_purse_alloc(c->payer.purse) : mwl_alloc_default();
+    ok = ok && mwl_heap_new(&memory, &c->heap) == MWL_OK;
     if (ok) {
         memcpy(c->path, path, strlen(path) + 1);
-        c->statements = copy_statements(c->heap, args);
+        c->longest = longest_of(call);
+        c->statements = copy_statements(c, args);
         c->values = mwl_array(c->heap, mwl_count(c->statements));
         ok = !mwl_is_absent(c->statements) && !mwl_is_absent(c->values);
     }
@@ -364,6 +419,7 @@ static void sqlite_start(mwl_call *call, void *user) {
         mwl__io_fail(call, PREFIX ".Failed", true, mwl_absent(), "out of memory");
         return;
     }
+    mwl__payer_pool(&c->payer);
     c->read_only = mwl__io_arg_bool(args, "readOnly", false);
     c->max_rows = (size_t)mwl__io_arg_number(args, "maxRows", 100000);
     c->wait.stop = &c->job.stop;

@@ -73,7 +73,7 @@ static bool escape_url(mwl__bytes *out, char c) {
 /* Adds a text as the inside of a JSON string. */
 static bool escape_json(mwl_heap *heap, mwl__bytes *out, const mwl__bytes *text) {
     mwl_value v = mwl_string(heap, text->data ? text->data : "", text->len);
-    mwl__bytes quoted = {NULL, 0, 0};
+    mwl__bytes quoted = {.payer = out->payer};
     bool ok = !mwl_is_absent(v) &&
               mwl_json_write_to(heap, v, MWL_JSON_COMPACT, mwl__bytes_sink, &quoted) == MWL_OK;
     ok = ok && mwl__bytes_add(out, quoted.data + 1, quoted.len - 2);
@@ -83,7 +83,7 @@ static bool escape_json(mwl_heap *heap, mwl__bytes *out, const mwl__bytes *text)
 }
 
 static bool put_value(mwl_heap *heap, mwl__bytes *out, mwl_value v, const char *escape) {
-    mwl__bytes text = {NULL, 0, 0};
+    mwl__bytes text = {.payer = out->payer};
     bool ok = mwl_value_kind(v) == MWL_KIND_NULL || mwl__encode_plain(heap, v, &text) == MWL_OK;
     if (ok && strcmp(escape, "json") == 0) {
         ok = escape_json(heap, out, &text);
@@ -157,7 +157,9 @@ static void template_start(mwl_call *call, void *user) {
     (void)user;
     mwl_value args = mwl_call_arguments(call), values = mwl__io_arg(args, "values");
     mwl_value delimiters = mwl__io_arg(args, "delimiters");
+    mwl__payer payer = MWL__PAID_BY_CALL(call);
     filling f = {.call = call,
+                 .out = {.payer = &payer},
                  .values = mwl_is_absent(values) ? mwl_call_input(call) : values,
                  .open = {"{{", 2},
                  .close = {"}}", 2},

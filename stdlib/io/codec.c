@@ -6,12 +6,48 @@
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
+bool mwl__payer_open(mwl__payer *p, mwl_call *call) {
+    *p = (mwl__payer){.purse = mwl_call_purse(call), .call = call};
+    return p->purse != NULL;
+}
+
+void mwl__payer_close(mwl__payer *p) {
+    mwl_purse_release(p->purse);
+    *p = (mwl__payer){0};
+}
+
+/* Returns false if the run has no fuel left, or a bound around it has elapsed. */
+static bool pay(mwl__payer *p, size_t n) {
+    enum { PER_UNIT = 8, OFTEN = 64 };
+    if (!p || (!p->call && !p->phase)) return true;
+    p->unpaid += n;
+    if (p->unpaid < OFTEN) return true;
+    n = p->unpaid / PER_UNIT;
+    p->unpaid %= PER_UNIT;
+    return (p->call ? mwl_call_charge(p->call, n) : mwl_phase_charge(p->phase, n)) == MWL_OK;
+}
+
+static char *resize(mwl__bytes *b, size_t cap) {
+    mwl__payer *p = b->payer;
+    if (p && p->heap) return mwl_heap_resize(p->heap, b->data, b->cap, cap);
+    if (p && p->purse && cap > b->cap && !mwl_purse_take(p->purse, cap - b->cap)) return NULL;
+    char *out = cap ? realloc(b->data, cap) : NULL;
+    if (!cap) free(b->data);
+    if (p && p->purse && (out ? cap < b->cap : !cap)) mwl_purse_give(p->purse, b->cap - cap);
+    if (p && p->purse && !out && cap > b->cap) mwl_purse_give(p->purse, cap - b->cap);
+    return out;
+}
+
 bool mwl__bytes_room(mwl__bytes *b, size_t n) {
     if (n >= SIZE_MAX / 4 || b->len >= SIZE_MAX / 4) return false;
     if (b->cap > b->len + n) return true;
     size_t cap = b->cap ? b->cap : 256;
     while (cap <= b->len + n) cap *= 2;
-    char *grown = realloc(b->data, cap);
+    char *grown = resize(b, cap);
+    if (!grown) { /* nearly all of the run's memory */
+        cap = b->len + n + 1 + b->cap / 16;
+        grown = resize(b, cap);
+    }
     if (!grown) return false;
     b->data = grown;
     b->cap = cap;
@@ -19,7 +55,7 @@ bool mwl__bytes_room(mwl__bytes *b, size_t n) {
 }
 
 bool mwl__bytes_add(mwl__bytes *b, const void *data, size_t len) {
-    if (!mwl__bytes_room(b, len)) return false;
+    if (!mwl__bytes_room(b, len) || !pay(b->payer, len)) return false;
     if (len) memcpy(b->data + b->len, data, len);
     b->len += len;
     b->data[b->len] = '\0';
@@ -27,8 +63,8 @@ bool mwl__bytes_add(mwl__bytes *b, const void *data, size_t len) {
 }
 
 void mwl__bytes_free(mwl__bytes *b) {
-    free(b->data);
-    *b = (mwl__bytes){NULL, 0, 0};
+    if (b->data) resize(b, 0);
+    *b = (mwl__bytes){.payer = b->payer};
 }
 
 mwl_status mwl__bytes_sink(void *ctx, const char *text, size_t len) {
@@ -42,6 +78,7 @@ static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvw
 bool mwl__bytes_base64(mwl__bytes *b, const void *data, size_t len) {
     const unsigned char *p = data;
     if (len >= SIZE_MAX / 4 || !mwl__bytes_room(b, len / 3 * 4 + 4)) return false;
+    if (!pay(b->payer, len)) return false;
     char *out = b->data + b->len;
     for (size_t i = 0; i < len; i += 3) {
         size_t n = len - i < 3 ? len - i : 3;
@@ -70,7 +107,7 @@ mwl_status mwl__base64_decode(mwl__bytes *b, const char *text, size_t len) {
     size_t end = len, before = b->len;
     if (len % 4 == 0 && len && text[len - 1] == '=') end -= text[len - 2] == '=' ? 2 : 1;
     if (end % 4 == 1) return MWL_E_SYNTAX;
-    if (!mwl__bytes_room(b, end / 4 * 3 + 3)) return MWL_E_NOMEM;
+    if (!mwl__bytes_room(b, end / 4 * 3 + 3) || !pay(b->payer, len)) return MWL_E_NOMEM;
     for (size_t i = 0; i < end; i++) {
         int digit = digit_of(text[i]);
         if (digit < 0) {
@@ -114,7 +151,8 @@ static mwl_value decode_json(mwl_heap *heap, const char *data, size_t len, char 
 }
 
 static mwl_value decode_base64(mwl_heap *heap, const char *data, size_t len) {
-    mwl__bytes text = {NULL, 0, 0};
+    mwl__payer payer = {.heap = heap};
+    mwl__bytes text = {.payer = &payer};
     mwl_value v = mwl_absent();
     if (mwl__bytes_base64(&text, data, len)) v = mwl_string(heap, text.data, text.len);
     mwl__bytes_free(&text);

@@ -7,12 +7,36 @@
 
 /* ---- bytes that grow; any thread --------------------------------------------------------------*/
 
+/* Who pays for bytes that are made for a run. Memory: `purse` for what lives longer than a
+ * callback, or is made by another thread; `heap` for what is freed in the callback that makes it.
+ * Fuel, a unit for each eight bytes that are added: `call` or `phase`, on the VM's thread alone. */
+typedef struct mwl__payer {
+    mwl_purse *purse;
+    mwl_heap *heap;
+    mwl_call *call;
+    mwl_phase *phase;
+    size_t unpaid; /* bytes */
+} mwl__payer;
+
+/* The payers of what is freed in the callback. */
+#define MWL__PAID_BY_CALL(c)                                                                       \
+    { .heap = mwl_call_heap(c), .call = (c) }
+#define MWL__PAID_BY_PHASE(p)                                                                      \
+    { .heap = mwl_phase_heap(p), .phase = (p) }
+/* One with a purse. mwl__payer_pool: from here on it charges no fuel, because another thread adds,
+ * or because the call has settled. */
+bool mwl__payer_open(mwl__payer *p, mwl_call *call); /* false: out of memory */
+static inline void mwl__payer_pool(mwl__payer *p) { p->call = NULL; }
+void mwl__payer_close(mwl__payer *p); /* its bytes have been freed */
+
 typedef struct mwl__bytes {
     char *data; /* NULL while it is empty */
     size_t len, cap;
+    mwl__payer *payer; /* NULL: they belong to no run */
 } mwl__bytes;
 
-/* Each returns false if there is no memory; the bytes stay as they were. */
+/* Each returns false if there is no memory, or if the run may have no more; the bytes stay as they
+ * were. */
 bool mwl__bytes_room(mwl__bytes *b, size_t n); /* room for n more, and for a NUL after them */
 bool mwl__bytes_add(mwl__bytes *b, const void *data,
                     size_t len); /* and a NUL, which len does not count */

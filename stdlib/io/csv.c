@@ -89,7 +89,8 @@ static bool blank_row(mwl_value row) {
 
 mwl_value mwl__csv_decode(mwl_heap *heap, const char *data, size_t len, const mwl__csv *csv,
                           char why[MWL__WHY]) {
-    reader r = {heap, data, data + len, csv->separator, 1, why, {NULL, 0, 0}};
+    mwl__payer payer = {.heap = heap};
+    reader r = {heap, data, data + len, csv->separator, 1, why, {.payer = &payer}};
     mwl_value all = mwl_array(heap, 0), names = mwl_absent();
     if (len >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) r.p += 3; /* a byte order mark */
     while (r.p < r.end && !mwl_is_absent(all)) {
@@ -131,7 +132,7 @@ static bool put_quoted(mwl__bytes *out, const char *text, size_t len) {
 /* A text as it is, null as an empty field, any other value as JSON. */
 static mwl_status put_field(mwl_heap *heap, mwl_value v, const mwl__csv *csv, bool first,
                             mwl__bytes *out) {
-    mwl__bytes text = {NULL, 0, 0};
+    mwl__bytes text = {.payer = out->payer};
     mwl_kind kind = mwl_value_kind(v);
     mwl_status status = kind == MWL_KIND_NULL || kind == MWL_KIND_ABSENT
                             ? MWL_OK

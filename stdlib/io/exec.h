@@ -2,7 +2,7 @@
 #ifndef MWL_IO_EXEC_H
 #define MWL_IO_EXEC_H
 
-#include "mwl_io.h"
+#include "stdlib/io/codec.h"
 
 #include <limits.h>
 
@@ -13,7 +13,8 @@ typedef struct mwl__exec_plan {
     char cwd_text[32];
     const char *cwd; /* NULL: that of the host */
     int cwd_fd;
-    int stdin_fd; /* -1: nothing to read */
+    int stdin_fd;     /* -1: nothing to read */
+    mwl__payer payer; /* of the texts; may be moved to what runs the program */
 } mwl__exec_plan;
 
 /* Returns false if it cannot be made; the call has been settled with the failure then. */

@@ -29,9 +29,11 @@ static bool add_text(mwl__bytes *b, mwl_value v, char end) {
     return mwl__bytes_add(b, text, len) && mwl__bytes_add(b, &end, 1);
 }
 
-/* One block: n pointers and a NULL, and the texts after them. */
+/* One block: n pointers and a NULL, and the texts after them. The run pays for it as long as the
+ * program, which has a copy, runs. */
 static char **pointers(mwl__bytes *texts, size_t n) {
-    char **list = malloc((n + 1) * sizeof *list + texts->len);
+    const size_t size = (n + 1) * sizeof(char *) + texts->len;
+    char **list = mwl_purse_take(texts->payer->purse, size) ? malloc(size) : NULL;
     if (!list) return NULL;
     char *at = (char *)(list + n + 1);
     if (texts->len) memcpy(at, texts->data, texts->len);
@@ -44,7 +46,7 @@ static char **pointers(mwl__bytes *texts, size_t n) {
 }
 
 static bool make_argv(mwl__exec_plan *plan, mwl_call *call, mwl_value argv) {
-    mwl__bytes texts = {NULL, 0, 0};
+    mwl__bytes texts = {.payer = &plan->payer};
     bool ok = true, nul = false;
     for (size_t i = 0; i < mwl_count(argv); i++) {
         ok = ok && add_text(&texts, mwl_array_at(argv, i), '\0');
@@ -120,7 +122,7 @@ static bool add_key(mwl__bytes *texts, mwl_call *call, size_t *n) {
 
 static bool make_env(mwl__exec_plan *plan, mwl_io *io, mwl_call *call, mwl_value args) {
     mwl_value env = mwl__io_arg(args, "env"), inherit = mwl__io_arg(args, "inherit"), key, value;
-    mwl__bytes texts = {NULL, 0, 0};
+    mwl__bytes texts = {.payer = &plan->payer};
     size_t n = 0;
     if (refuse_names(io, call, env, inherit)) return false;
     bool ok = !mwl_is_absent(mwl__io_arg(env, "PATH")) || add_inherited(&texts, "PATH", &n);
@@ -213,7 +215,7 @@ static bool write_all(int fd, const char *data, size_t len) {
 
 /* The parameter stdin, or the input of the call as JSON. */
 static bool make_input(mwl__exec_plan *plan, mwl_call *call, mwl_value given) {
-    mwl__bytes text = {NULL, 0, 0};
+    mwl__bytes text = {.payer = &plan->payer};
     mwl_heap *heap = mwl_call_heap(call);
     mwl_value v = mwl_is_absent(given) ? mwl_call_input(call) : given;
     if (mwl_value_kind(v) == MWL_KIND_NULL) return true;
@@ -221,7 +223,8 @@ static bool make_input(mwl__exec_plan *plan, mwl_call *call, mwl_value given) {
                   ? mwl_json_write_to(heap, v, MWL_JSON_COMPACT, mwl__bytes_sink, &text) == MWL_OK
                   : mwl__encode_plain(heap, v, &text) == MWL_OK;
     if (ok) plan->stdin_fd = memfd_create("mwlvm-stdin", MFD_CLOEXEC);
-    ok = ok && plan->stdin_fd >= 0 && write_all(plan->stdin_fd, text.data, text.len);
+    ok = ok && plan->stdin_fd >= 0 && mwl_purse_take(plan->payer.purse, text.len) &&
+         write_all(plan->stdin_fd, text.data, text.len);
     mwl__bytes_free(&text);
     if (!ok) no_memory(call);
     return ok;
@@ -234,6 +237,10 @@ bool mwl__exec_plan_make(mwl__exec_plan *plan, mwl_io *io, mwl_call *call) {
     plan->argv = plan->env = NULL;
     plan->cwd = NULL;
     plan->cwd_fd = plan->stdin_fd = -1;
+    if (!mwl__payer_open(&plan->payer, call)) {
+        no_memory(call);
+        return false;
+    }
     bool ok = make_argv(plan, call, mwl__io_arg(args, "argv")) && find_program(plan, io, call) &&
               make_env(plan, io, call, args) &&
               open_folder(plan, io, call, mwl__io_arg(args, "cwd")) &&

@@ -29,6 +29,7 @@ typedef struct mwl__file_work {
     const char *path;
     size_t max_bytes;
     bool exclusive;
+    mwl__payer payer;
     mwl__bytes header; /* append: before `bytes` if the file is empty */
     mwl__bytes bytes;  /* write, append: what to write; read: what was read; list: names */
     /* results */

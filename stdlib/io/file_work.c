@@ -57,8 +57,10 @@ static int add_entry(mwl__file_work *w, size_t *cap, int dir, const char *name) 
         return errno == ENOENT ? 0 : errno; /* it has just been removed */
     if (w->n_entries == *cap) {
         size_t more = *cap ? *cap * 2 : 64;
+        const size_t bytes = (more - *cap) * sizeof *w->entries;
+        if (!mwl_purse_take(w->payer.purse, bytes)) return ENOMEM;
         mwl__file_facts *grown = realloc(w->entries, more * sizeof *grown);
-        if (!grown) return ENOMEM;
+        if (!grown) return ENOMEM; /* the purse is released soon */
         w->entries = grown;
         *cap = more;
     }
@@ -252,4 +254,6 @@ void mwl__file_work_free(mwl__file_work *w) {
     mwl__bytes_free(&w->header);
     mwl__bytes_free(&w->bytes);
     free(w->entries);
+    w->entries = NULL;
+    mwl__payer_close(&w->payer);
 }

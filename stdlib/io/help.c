@@ -92,6 +92,11 @@ void mwl__io_fail(mwl_call *call, const char *code, bool retryable, mwl_value ta
     if (message != small) free(message);
 }
 
+void mwl__io_exceed(mwl_call *call) {
+    mwl_run_exceed(mwl_call_run(call));
+    mwl_call_succeed(call, mwl_absent());
+}
+
 void mwl__io_refuse(mwl_call *call, const char *prefix, mwl_io_right right, const char *what) {
     char code[96], flag[PATH_MAX + 64];
     mwl_heap *heap = mwl_call_heap(call);

@@ -22,6 +22,7 @@ typedef struct mwl__http_loop mwl__http_loop;
 typedef struct mwl__http_request {
     mwl__io_job job; /* reads the TLS files; its op is that of the whole call */
     mwl__http_loop *loop;
+    mwl__payer payer; /* of all texts */
     CURL *easy;
     bool added; /* to the multi handle */
 

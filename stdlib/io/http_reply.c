@@ -45,6 +45,7 @@ static mwl_value header_object(mwl_heap *heap, const mwl__http_request *r) {
     const char *name, *value;
     size_t n, len, old_len;
     char lower[128];
+    mwl__payer payer = {.heap = heap};
     mwl_value out = mwl_object(heap, 8);
     while (next_header(&at, end, &name, &n, &value, &len)) {
         if (n == 0 || n >= sizeof lower) continue;
@@ -52,7 +53,7 @@ static mwl_value header_object(mwl_heap *heap, const mwl__http_request *r) {
             lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 32 : name[i]);
         lower[n] = '\0';
         const char *old = mwl_as_text(mwl_object_get(out, lower, n), &old_len);
-        mwl__bytes joined = {NULL, 0, 0};
+        mwl__bytes joined = {.payer = &payer};
         if (old && mwl__bytes_add(&joined, old, old_len) && mwl__bytes_add(&joined, ", ", 2) &&
             mwl__bytes_add(&joined, value, len))
             out = mwl__io_set(heap, out, lower, mwl__io_text(heap, joined.data, joined.len));
@@ -91,29 +92,10 @@ static mwl_value retry_after(mwl_heap *heap, mwl_io *io, const mwl__http_request
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
-static mwl_value base64(mwl_heap *heap, const char *data, size_t len) {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t n = (len + 2) / 3 * 4;
-    char *out = malloc(n + 1), *p = out;
-    if (!out) return mwl_absent();
-    for (size_t i = 0; i < len; i += 3) {
-        uint32_t v = (uint32_t)(unsigned char)data[i] << 16;
-        if (i + 1 < len) v |= (uint32_t)(unsigned char)data[i + 1] << 8;
-        if (i + 2 < len) v |= (unsigned char)data[i + 2];
-        *p++ = letters[v >> 18];
-        *p++ = letters[v >> 12 & 63];
-        *p++ = i + 1 < len ? letters[v >> 6 & 63] : '=';
-        *p++ = i + 2 < len ? letters[v & 63] : '=';
-    }
-    mwl_value text = mwl_string(heap, out, n);
-    free(out);
-    return text;
-}
-
 /* Bytes of ISO 8859-1 as UTF-8. */
 static mwl_value latin1(mwl_heap *heap, const char *data, size_t len) {
-    mwl__bytes out = {NULL, 0, 0};
+    mwl__payer payer = {.heap = heap};
+    mwl__bytes out = {.payer = &payer};
     bool good = mwl__bytes_add(&out, "", 0);
     for (size_t i = 0; good && i < len; i++) {
         unsigned char c = (unsigned char)data[i];
@@ -178,7 +160,10 @@ static mwl_value decode(mwl_heap *heap, const mwl__http_request *r, const char *
                         const char **why) {
     mwl_value out = mwl_absent();
     if (!as) as = default_form(r);
-    if (strcmp(as, "base64") == 0) return base64(heap, r->reply.data, r->reply.len);
+    if (strcmp(as, "base64") == 0) {
+        char none[MWL__WHY];
+        return mwl__decode(heap, MWL__FORM_BASE64, r->reply.data, r->reply.len, NULL, none);
+    }
     if (strcmp(as, "json") != 0) {
         *why = "the body is not UTF-8 text";
         out = text_of(heap, r);
@@ -324,6 +309,7 @@ static void succeed(mwl__http_request *r) {
     mwl_call *call = r->job.op.call;
     mwl_heap *heap = mwl_call_heap(call);
     const char *why = NULL;
+    (void)mwl_call_charge(call, r->reply.len / 8);
     mwl_value v = decode(heap, r, mwl__io_arg_text(mwl_call_arguments(call), "as", NULL), &why);
     mwl_status reason = mwl_is_absent(v) ? mwl_heap_why(heap) : MWL_OK;
     bool undecodable = mwl_is_absent(v) && why && reason != MWL_E_NOMEM && reason != MWL_E_TOO_BIG;
@@ -338,13 +324,14 @@ void mwl__http_settle(mwl__http_request *r, CURLcode code) {
     mwl_call *call = r->job.op.call;
     mwl_heap *heap = mwl_call_heap(call);
     long status = status_of(r);
+    mwl_call_enter(call);
     if (r->private_address && code != CURLE_OK) {
         mwl__io_refuse(call, "Provider.Call.Http", MWL_IO_HTTP, r->host);
         return;
     }
     if (status) mwl_call_set_metadata(call, metadata(heap, r));
     if (r->no_memory)
-        mwl_call_succeed(call, mwl_absent()); /* ends the run: out of memory */
+        mwl__io_exceed(call);
     else if (r->too_large)
         mwl__io_fail(call, MWL__HTTP "TooLarge", false, details(heap, r),
                      "%s %s: the body has more than %zu bytes", r->method, r->shown, r->max_bytes);

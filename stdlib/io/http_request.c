@@ -53,8 +53,8 @@ static bool add_pairs(mwl__bytes *t, mwl_heap *heap, mwl_value object) {
 }
 
 /* The URL with the query before its fragment. */
-static char *make_url(mwl_heap *heap, const char *url, mwl_value query) {
-    mwl__bytes pairs = {NULL, 0, 0}, out = {NULL, 0, 0};
+static char *make_url(mwl__payer *payer, mwl_heap *heap, const char *url, mwl_value query) {
+    mwl__bytes pairs = {.payer = payer}, out = {.payer = payer};
     size_t end = strcspn(url, "#");
     bool good = mwl_is_absent(query) || add_pairs(&pairs, heap, query);
     good = good && mwl__bytes_add(&out, url, end);
@@ -96,11 +96,12 @@ const char *mwl__http_add_header(mwl__http_request *r, const char *name, size_t 
     for (size_t i = 0; i < len; i++)
         if (value[i] == '\r' || value[i] == '\n' || value[i] == '\0')
             return "a header has a line break or a NUL";
-    mwl__bytes line = {NULL, 0, 0};
+    mwl__bytes line = {.payer = &r->payer};
     /* libcurl: "Name;" is a header without a value, "Name:" removes one */
     bool good = mwl__bytes_add(&line, name, n) &&
                 mwl__bytes_add(&line, len ? ": " : ";", len ? 2 : 1) &&
                 mwl__bytes_add(&line, value, len);
+    good = good && mwl_purse_take(r->payer.purse, line.len); /* for the copy */
     struct curl_slist *grown = good ? mwl__curl.slist_append(r->headers, line.data) : NULL;
     mwl__bytes_free(&line);
     if (!grown) return "out of memory";
@@ -193,7 +194,7 @@ static const char *take_arguments(mwl__http_request *r, mwl_call *call) {
         !mwl_is_absent(mwl__io_arg(args, "body")) || !mwl_is_absent(mwl__io_arg(args, "form"));
     const char *method = mwl__io_arg_text(args, "method", sends ? "POST" : "GET");
     snprintf(r->method, sizeof r->method, "%s", method);
-    r->url = make_url(mwl_call_heap(call), mwl__io_arg_text(args, "url", ""),
+    r->url = make_url(&r->payer, mwl_call_heap(call), mwl__io_arg_text(args, "url", ""),
                       mwl__io_arg(args, "query"));
     if (!r->url) return "out of memory";
     if (!is_token(method, strlen(method))) return "the method is not valid";

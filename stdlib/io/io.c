@@ -189,6 +189,7 @@ static void job_done(uv_work_t *request, int status) {
     mwl_io *io = job->op.io;
     io->busy++;
     mwl__io_op_end(&job->op);
+    if (job->op.call) mwl_call_enter(job->op.call); /* what `done` makes is paid by the run */
     job->done(job);
     io->busy--;
     close_states(io);

@@ -88,8 +88,9 @@ typedef struct mwl__io_job {
     /* Runs on a pool thread. It must not use the call, its heap or its values: copy what it needs
      * into the record first. It is skipped if the job was stopped before it began. */
     void (*work)(struct mwl__io_job *job);
-    /* Runs on the VM's thread afterwards, in every case. It settles op.call (with any failure if
-     * `stop` is set) and frees the record. The op has been ended. */
+    /* Runs on the VM's thread afterwards, in every case, between mwl_call_enter and mwl_call_leave.
+     * It settles op.call (with any failure if `stop` is set) and frees the record. The op has been
+     * ended. */
     void (*done)(struct mwl__io_job *job);
     /* Optional, on the VM's thread: interrupts a `work` that is in progress (sqlite3_interrupt). */
     void (*interrupt)(struct mwl__io_job *job);
@@ -161,6 +162,9 @@ void mwl__io_fail(mwl_call *call, const char *code, bool retryable, mwl_value ta
 bool mwl__io_has_secret(const mwl_io *io, const char *text, size_t len);
 /* Returns where a text may be cut so that at most `most` bytes stay: not inside a secret. */
 size_t mwl__io_cut(const mwl_io *io, const char *text, size_t len, size_t most);
+
+/* Settles the call for a run that may have no more memory: it ends by its limit. */
+void mwl__io_exceed(mwl_call *call);
 
 /* Writes a line of the log: {"time","level","message","execution",...}. fields may be absent; its
  * members are added. run may be NULL. */

@@ -75,28 +75,103 @@ static bool grow(mwl__keyed *t) {
     return true;
 }
 
+/* ---- what they count for --------------------------------------------------------------------- */
+
+size_t mwl__keyed_eighth(const mwl_io *io) {
+    enum { DEFAULT = 64 << 20, LEAST = 64 << 10 };
+    size_t all = mwl__io_options(io)->table_bytes;
+    if (!all) all = DEFAULT;
+    return all / 8 > LEAST ? all / 8 : LEAST;
+}
+
+static void unlink_use(mwl__keyed *t, mwl__keyed_row *row) {
+    *(row->older ? &row->older->newer : &t->oldest) = row->newer;
+    *(row->newer ? &row->newer->older : &t->newest) = row->older;
+}
+
+static void link_use(mwl__keyed *t, mwl__keyed_row *row) {
+    row->older = t->newest;
+    row->newer = NULL;
+    *(t->newest ? &t->newest->newer : &t->oldest) = row;
+    t->newest = row;
+}
+
+static void use(mwl__keyed *t, mwl__keyed_row *row) {
+    if (t->newest == row) return;
+    unlink_use(t, row);
+    link_use(t, row);
+}
+
+/* Those in use that it meets become the newest, so it looks at each of them once. */
+static bool make_room(mwl__keyed *t, size_t n, const mwl__keyed_row *stays) {
+    enum { LOOKS = 32 };
+    if (!t->most) return true;
+    if (n > t->most) return false;
+    for (int i = 0; t->bytes > t->most - n && i < LOOKS && t->oldest; i++) {
+        mwl__keyed_row *row = t->oldest;
+        if (row != stays && t->give_up && t->give_up(t->ctx, row)) {
+            mwl__keyed_remove(t, row);
+            i--;
+        } else {
+            use(t, row);
+        }
+    }
+    return t->bytes <= t->most - n;
+}
+
+bool mwl__keyed_more(mwl__keyed *t, void *record, size_t n) {
+    mwl__keyed_row *row = record;
+    if (!make_room(t, n, row)) return false;
+    t->bytes += n;
+    row->bytes += n;
+    return true;
+}
+
+void mwl__keyed_less(mwl__keyed *t, void *record, size_t n) {
+    mwl__keyed_row *row = record;
+    t->bytes -= n;
+    row->bytes -= n;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
 void *mwl__keyed_get(mwl__keyed *t, const char *key, size_t len, size_t size) {
-    if (t->n >= t->cap && !grow(t)) return NULL;
-    uint64_t hash = hash_of(key, len);
-    mwl__keyed_row **at = place(t, hash, key, len);
-    if (*at) return *at;
-    mwl__keyed_row *row = calloc(1, size + len + 1);
+    const uint64_t hash = hash_of(key, len);
+    mwl__keyed_row *row = t->cap ? *place(t, hash, key, len) : NULL;
+    if (row) {
+        use(t, row);
+        return row;
+    }
+    const size_t bytes = size + len + 1 + 4 * sizeof(void *); /* and its places in the table */
+    if (!make_room(t, bytes, NULL) || (t->n >= t->cap && !grow(t))) return NULL;
+    row = calloc(1, size + len + 1);
     if (!row) return NULL;
     row->hash = hash;
     row->len = len;
     row->key = (char *)row + size;
     memcpy(row->key, key, len);
-    *at = row;
+    row->bytes = bytes;
+    t->bytes += bytes;
     t->n++;
+    *place(t, hash, key, len) = row;
+    link_use(t, row);
     return row;
+}
+
+/* *at is the place of the row in its bucket. */
+static void remove_at(mwl__keyed *t, mwl__keyed_row **at) {
+    mwl__keyed_row *row = *at;
+    *at = row->next;
+    unlink_use(t, row);
+    t->bytes -= row->bytes;
+    t->n--;
+    free(row);
 }
 
 void mwl__keyed_remove(mwl__keyed *t, void *record) {
     mwl__keyed_row *row = record, **at = &t->buckets[row->hash & (t->cap - 1)];
     while (*at != row) at = &(*at)->next;
-    *at = row->next;
-    t->n--;
-    free(row);
+    remove_at(t, at);
 }
 
 void mwl__keyed_sweep(mwl__keyed *t, bool (*idle)(const void *record, int64_t now_ns),
@@ -104,26 +179,20 @@ void mwl__keyed_sweep(mwl__keyed *t, bool (*idle)(const void *record, int64_t no
     enum { FEW = 64 };
     if (t->n < FEW || t->n < t->sweep_at) return;
     for (size_t i = 0; i < t->cap; i++)
-        for (mwl__keyed_row **at = &t->buckets[i]; *at;) {
-            mwl__keyed_row *row = *at;
-            if (!idle(row, now_ns)) {
-                at = &row->next;
-                continue;
-            }
-            *at = row->next;
-            t->n--;
-            free(row);
-        }
+        for (mwl__keyed_row **at = &t->buckets[i]; *at;)
+            if (idle(*at, now_ns))
+                remove_at(t, at);
+            else
+                at = &(*at)->next;
     t->sweep_at = t->n * 2 + t->cap / 4; /* a sweep costs as much as the table is large */
 }
 
 void mwl__keyed_empty(mwl__keyed *t, void (*drop)(void *record)) {
-    for (size_t i = 0; i < t->cap; i++)
-        for (mwl__keyed_row *row = t->buckets[i], *next; row; row = next) {
-            next = row->next;
-            if (drop) drop(row);
-            free(row);
-        }
+    for (mwl__keyed_row *row = t->oldest, *newer; row; row = newer) {
+        newer = row->newer;
+        if (drop) drop(row);
+        free(row);
+    }
     free(t->buckets);
-    *t = (mwl__keyed){NULL, 0, 0, 0};
+    *t = (mwl__keyed){.most = t->most, .give_up = t->give_up, .ctx = t->ctx};
 }

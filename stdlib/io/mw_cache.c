@@ -47,9 +47,13 @@ typedef struct cache {
     int64_t numbers;
 } cache;
 
+static bool give_up(void *ctx, void *record);
+
 static cache *cache_of(mwl_io *io) {
     cache *c = mwl__io_state(io, MWL__IO_MW_cache);
-    if (!c) mwl__io_set_state(io, MWL__IO_MW_cache, c = calloc(1, sizeof *c));
+    if (c || !(c = calloc(1, sizeof *c))) return c;
+    c->keys = (mwl__keyed){.most = 4 * mwl__keyed_eighth(io), .give_up = give_up, .ctx = c};
+    mwl__io_set_state(io, MWL__IO_MW_cache, c);
     return c;
 }
 
@@ -69,6 +73,7 @@ static void link_use(cache *c, kept *k) {
 
 static void forget_value(cache *c, kept *k) {
     if (!k->text.data) return;
+    mwl__keyed_less(&c->keys, k, k->text.cap);
     mwl__bytes_free(&k->text);
     if (k->file) return;
     unlink_use(c, k);
@@ -79,6 +84,27 @@ static void free_unused(cache *c, kept *k) {
     if (k->maker || k->first || k->jobs) return;
     if (k->file) forget_value(c, k);
     if (!k->text.data) mwl__keyed_remove(&c->keys, k);
+}
+
+static bool give_up(void *ctx, void *record) {
+    kept *k = record;
+    if (k->maker || k->first || k->jobs) return false;
+    forget_value(ctx, k);
+    return true;
+}
+
+/* The record, which has no value, gets a copy. False: there is no room, or no memory, for it. */
+static bool keep_text(cache *c, kept *k, const mwl__bytes *text) {
+    enum { PARTS = 4 }; /* one value is no more of the table */
+    mwl__bytes own = {0};
+    if (text->len > c->keys.most / PARTS || !mwl__bytes_add(&own, text->data, text->len))
+        return false;
+    if (!mwl__keyed_more(&c->keys, k, own.cap)) {
+        mwl__bytes_free(&own);
+        return false;
+    }
+    k->text = own;
+    return true;
 }
 
 /* ---- who waits ------------------------------------------------------------------------------- */
@@ -131,7 +157,8 @@ static bool write_key(mwl_phase *phase, mwl__bytes *out) {
 static kept *begin(cache *c, mwl_phase *phase, mwl_io *io) {
     mwl_heap *heap = mwl_phase_heap(phase);
     mwl_value args = mwl_phase_arguments(phase);
-    mwl__bytes key = {NULL, 0, 0};
+    mwl__payer payer = MWL__PAID_BY_PHASE(phase);
+    mwl__bytes key = {.payer = &payer};
     kept *k = NULL;
     if (write_key(phase, &key)) k = mwl__keyed_get(&c->keys, key.data, key.len, sizeof *k);
     if (k && !k->last) {
@@ -152,9 +179,10 @@ static kept *begin(cache *c, mwl_phase *phase, mwl_io *io) {
     return NULL;
 }
 
-static void hit(cache *c, mwl_phase *phase, kept *k) {
+static void hit(cache *c, mwl_phase *phase, kept *k, const mwl__bytes *text) {
     mwl_value v = mwl_absent();
-    if (mwl_json_parse(mwl_phase_heap(phase), k->text.data, k->text.len, &v, NULL) != MWL_OK) {
+    if (mwl_phase_charge(phase, text->len / 8) != MWL_OK) return;
+    if (mwl_json_parse(mwl_phase_heap(phase), text->data, text->len, &v, NULL) != MWL_OK) {
         mwl__mw_refuse(phase, PREFIX ".OutOfMemory", true, -1, "out of memory");
         return;
     }
@@ -282,11 +310,10 @@ static void use_looked(cache *c, mwl_phase *phase, kept *k) {
     } else {
         k->maker = 0;
         if (j->result == MWL__STORE_HIT) {
-            k->text = j->value;
-            j->value = (mwl__bytes){NULL, 0, 0};
-            k->until_ns = mwl__mw_mono(phase) + (j->until_ms - j->now_ms) * 1000000;
+            if (keep_text(c, k, &j->value))
+                k->until_ns = mwl__mw_mono(phase) + (j->until_ms - j->now_ms) * 1000000;
             wake_first(k);
-            hit(c, phase, k);
+            hit(c, phase, k, &j->value);
         } else {
             refuse_store(phase, j);
             wake_first(k);
@@ -339,7 +366,7 @@ static void cache_entry(mwl_phase *phase, void *user) {
     if (k->text.data) {
         stop_waiting(k, number);
         wake_first(k); /* each one wakes the next */
-        hit(c, phase, k);
+        hit(c, phase, k, &k->text);
     } else if ((k->maker && k->maker != number) || (k->looking && !k->maker)) {
         if (!wait_for_maker(phase, k, number)) no_memory(phase);
     } else {
@@ -371,16 +398,16 @@ static void cache_success(mwl_phase *phase, void *user) {
     mwl_value state = mwl_phase_state(phase);
     kept *k = c && mwl_value_kind(state) == MWL_KIND_OBJECT ? kept_of(c, state) : NULL;
     if (!k || k->maker != number_of(state)) return;
-    mwl__bytes text = {NULL, 0, 0};
-    if (mwl_json_write_to(mwl_phase_heap(phase), mwl_phase_result_value(phase), MWL_JSON_COMPACT,
-                          mwl__bytes_sink, &text) != MWL_OK) {
-        mwl__bytes_free(&text); /* not kept: the next one makes it again */
-        return;
-    }
+    mwl__payer payer = MWL__PAID_BY_PHASE(phase);
+    mwl__bytes text = {.payer = &payer};
+    forget_value(c, k);
+    bool good = mwl_json_write_to(mwl_phase_heap(phase), mwl_phase_result_value(phase),
+                                  MWL_JSON_COMPACT, mwl__bytes_sink, &text) == MWL_OK &&
+                keep_text(c, k, &text);
+    mwl__bytes_free(&text);
+    if (!good) return; /* not kept: the next one makes it again */
     int64_t ttl = mwl_as_int(mwl__io_arg(state, "ttl")),
             max = mwl_as_int(mwl__io_arg(state, "max"));
-    forget_value(c, k);
-    k->text = text;
     k->until_ns = mwl__mw_mono(phase) + ttl;
     if (k->file) {
         put_value(k, ttl, (size_t)max);

@@ -15,7 +15,15 @@ typedef struct breaker {
     int64_t used_ns; /* the last entry or Result */
 } breaker;
 
-static mwl__keyed *breakers(mwl_io *io) { return mwl__keyed_of(io, MWL__IO_MW_circuit_breaker); }
+static bool give_up(void *ctx, void *record) {
+    (void)ctx;
+    const breaker *b = record;
+    return !b->probing;
+}
+
+static mwl__keyed *breakers(mwl_io *io) {
+    return mwl__keyed_of(io, MWL__IO_MW_circuit_breaker, give_up);
+}
 
 static breaker *breaker_of(mwl_io *io, mwl_value state) {
     size_t len = 0;

@@ -11,7 +11,7 @@ typedef struct gate gate;
 typedef struct ticket {
     mwl__keyed_row row; /* by its number */
     gate *gate;
-    struct ticket *next; /* in the queue */
+    struct ticket *next, **at; /* in the queue; at: what points to it */
     mwl_waiter *waiter;
     double limit;
     int64_t give_up_ns;
@@ -31,7 +31,9 @@ typedef struct gates {
 
 static gates *gates_of(mwl_io *io) {
     gates *g = mwl__io_state(io, MWL__IO_MW_concurrency);
-    if (!g) mwl__io_set_state(io, MWL__IO_MW_concurrency, g = calloc(1, sizeof *g));
+    if (g || !(g = calloc(1, sizeof *g))) return g;
+    g->keys.most = g->tickets.most = mwl__keyed_eighth(io) / 2;
+    mwl__io_set_state(io, MWL__IO_MW_concurrency, g);
     return g;
 }
 
@@ -42,25 +44,24 @@ static ticket *ticket_of(const gates *g, mwl_value state) {
     return number ? mwl__keyed_find(&g->tickets, number, len) : NULL;
 }
 
+static void take_out(gate *g, ticket *t) {
+    *t->at = t->next;
+    *(t->next ? &t->next->at : &g->last) = t->at;
+    t->next = NULL;
+}
+
 static void serve(gate *g) {
     while (g->first && (double)g->served < g->first->limit) {
         ticket *t = g->first;
-        g->first = t->next;
-        if (!g->first) g->last = &g->first;
-        t->next = NULL;
+        take_out(g, t);
         t->served = true;
         g->served++;
         if (t->waiter) mwl_waiter_wake(t->waiter);
     }
 }
 
-static void take_out(gate *g, ticket *gone) {
-    for (ticket **at = &g->first; *at; at = &(*at)->next) {
-        if (*at != gone) continue;
-        *at = gone->next;
-        if (g->last == &gone->next) g->last = at;
-        return;
-    }
+static void remove_unused(gates *all, gate *g) {
+    if (g->served == 0 && !g->first) mwl__keyed_remove(&all->keys, g);
 }
 
 /* Draws a ticket and puts it into the queue; false: out of memory. */
@@ -75,11 +76,15 @@ static bool draw(gates *all, mwl_phase *phase) {
     if (!g->last) g->last = &g->first;
     int n = snprintf(number, sizeof number, "%llu", (unsigned long long)++all->numbers);
     ticket *t = mwl__keyed_get(&all->tickets, number, (size_t)n, sizeof *t);
-    if (!t) return false;
+    if (!t) {
+        remove_unused(all, g);
+        return false;
+    }
     int64_t wait = mwl__io_arg_duration(args, "maxWait", -1);
     t->gate = g;
     t->limit = mwl__io_arg_number(args, "limit", 1);
     t->give_up_ns = wait < 0 ? MWL_NEVER : mwl__mw_mono(phase) + wait;
+    t->at = g->last;
     *g->last = t;
     g->last = &t->next;
     serve(g);
@@ -89,6 +94,7 @@ static bool draw(gates *all, mwl_phase *phase) {
     else
         take_out(g, t);
     mwl__keyed_remove(&all->tickets, t);
+    remove_unused(all, g);
     return false;
 }
 
@@ -122,7 +128,7 @@ static void concurrency_left(mwl_value state, void *user) {
         take_out(g, t);
     mwl__keyed_remove(&all->tickets, t);
     serve(g);
-    if (g->served == 0 && !g->first) mwl__keyed_remove(&all->keys, g);
+    remove_unused(all, g);
 }
 
 static void concurrency_close(mwl_io *io, void *state) {

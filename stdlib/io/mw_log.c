@@ -16,7 +16,8 @@ static void write_line(mwl_phase *phase, mwl_io *io, mwl_value with, mwl_io_leve
                        const char *what, mwl_value take_fields) {
     mwl_heap *heap = mwl_phase_heap(phase);
     mwl_value fields = take_fields, more = mwl__io_arg(with, "fields"), key, value;
-    mwl__bytes message = {NULL, 0, 0};
+    mwl__payer payer = MWL__PAID_BY_PHASE(phase);
+    mwl__bytes message = {.payer = &payer};
     for (size_t i = 0;
          mwl_value_kind(more) == MWL_KIND_OBJECT && mwl_object_at(more, i, &key, &value); i++)
         if (mwl_is_absent(mwl_object_find(fields, key)))

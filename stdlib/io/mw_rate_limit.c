@@ -13,7 +13,13 @@ typedef struct bucket {
     int64_t full_ns;
 } bucket;
 
-static mwl__keyed *buckets(mwl_io *io) { return mwl__keyed_of(io, MWL__IO_MW_rate_limit); }
+static bool give_up(void *ctx, void *record) {
+    (void)ctx;
+    (void)record;
+    return true;
+}
+
+static mwl__keyed *buckets(mwl_io *io) { return mwl__keyed_of(io, MWL__IO_MW_rate_limit, give_up); }
 
 static int64_t interval_of(mwl_value args) {
     double per = (double)mwl__io_arg_duration(args, "per", 1000000000);
@@ -74,7 +80,7 @@ static void rate_limit_left(mwl_value state, void *user) {
     if (!t || mwl_value_kind(key) != MWL_KIND_STRING) return;
     const char *text = mwl_as_text(key, &len);
     bucket *b = mwl__keyed_find(t, text, len);
-    if (b) b->full_ns -= mwl_as_int(mwl__io_arg(state, "interval"));
+    if (b && b->used) b->full_ns -= mwl_as_int(mwl__io_arg(state, "interval"));
 }
 
 static void rate_limit_close(mwl_io *io, void *state) {

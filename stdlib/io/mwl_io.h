@@ -125,6 +125,10 @@ typedef struct mwl_io_options {
     void *load_ctx;
     /* The terminal that prompt uses, for reading and writing. NULL: "/dev/tty". */
     const char *terminal;
+    /* What cache, circuit-breaker, rate-limit and concurrency may keep, in bytes, for all runs of
+     * the VM together. 0: 64 MiB. Half is for the values of cache, an eighth for each other one.
+     * What is used least goes first: a value is made again, a breaker closes, a bucket is full. */
+    size_t table_bytes;
 } mwl_io_options;
 
 /* Adds all providers to a VM, before its first run; *out is given: close it. The loop is lent until

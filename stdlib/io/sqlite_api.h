@@ -38,7 +38,8 @@
     X(column_double)                                                                               \
     X(column_text)                                                                                 \
     X(column_blob)                                                                                 \
-    X(column_bytes)
+    X(column_bytes)                                                                                \
+    X(limit)
 
 typedef struct mwl__sqlite_api {
 #define MWL_X(name) __typeof__(&sqlite3_##name) name;

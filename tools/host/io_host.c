@@ -37,6 +37,11 @@ static bool imports_one(const mwl_program *program) {
     return false;
 }
 
+static size_t tables_of(size_t memory) {
+    const size_t least = 1 << 20, most = 64 << 20;
+    return memory / 8 < least ? least : memory / 8 < most ? memory / 8 : most;
+}
+
 int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_program *program,
                  const struct io_host_options *how) {
     mwl_error error = {MWL_OK, NULL, 0};
@@ -45,7 +50,8 @@ int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_progr
     const mwl_io_options options = {.policy = how->allowed->policy,
                                     .without = is_bound,
                                     .without_ctx = how->binds,
-                                    .secrets = redact_secrets()};
+                                    .secrets = redact_secrets(),
+                                    .table_bytes = tables_of(how->memory)};
     if (!options.secrets) return cmd_no_memory();
     signal(SIGXFSZ, SIG_IGN); /* an error of write instead */
     mwl_status status = mwl_io_open(vm, loop, &options, &h->io, &error);

@@ -75,7 +75,7 @@ static int add_stubs(const struct run_options *o, mwl_vm *vm, bool silent) {
 
 static int add_providers(struct session *s, const struct run_options *o, const mwl_program *program,
                          bool silent) {
-    const struct io_host_options how = {&o->binds, &o->permissions};
+    const struct io_host_options how = {&o->binds, &o->permissions, o->definition.limits.memory};
     int status = io_host_open(&s->io, s->vm, s->loop.loop, program, &how);
     const char *answer = NULL;
     if (durable_document(&answer) && !binds_has(&o->binds, answer) && status == CMD_OK)
