@@ -148,9 +148,8 @@ static mwl_status write_redacted(const mwl_io *io, mwl_heap *heap, mwl_value rec
     return status;
 }
 
-void mwl__io_log(mwl_io *io, mwl_io_level level, const char *message, size_t len, mwl_value fields,
-                 mwl_run *run) {
-    mwl_heap *heap = mwl_vm_heap(io->vm);
+static mwl_value record_of(mwl_io *io, mwl_heap *heap, mwl_io_level level, const char *message,
+                           size_t len, mwl_value fields, mwl_run *run) {
     mwl_instant now;
     mwl_vm_now(io->vm, &now);
     mwl_value record =
@@ -164,6 +163,35 @@ void mwl__io_log(mwl_io *io, mwl_io_level level, const char *message, size_t len
     for (size_t i = 0; !mwl_is_absent(fields) && mwl_object_at(fields, i, &key, &value); i++)
         if (mwl_is_absent(mwl_object_find(record, key))) /* ours stay */
             record = mwl_object_put(heap, record, mwl_value_keep(key), mwl_value_keep(value));
+    return record;
+}
+
+/* A record that would be longer loses its fields: parts that are shared may be gigabytes as text.
+ */
+static mwl_value shortened(const mwl_io *io, mwl_heap *heap, mwl_value take_record) {
+    enum { MOST = 1 << 20, MESSAGE = 64 << 10 };
+    static const char *const names[] = {"time", "level", "message", "execution"};
+    uint64_t size;
+    if (mwl_json_write_within(heap, take_record, MWL_JSON_COMPACT, MOST, NULL, NULL, &size) ==
+        MWL_OK)
+        return take_record;
+    mwl_value out = mwl_object(heap, 5);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        mwl_value v = mwl__io_arg(take_record, names[i]);
+        size_t len = 0;
+        if (mwl_is_absent(v)) continue;
+        const char *text = mwl_as_text(v, &len);
+        out = mwl__io_set(heap, out, names[i],
+                          mwl__io_text(heap, text, mwl__io_cut(io, text, len, MESSAGE)));
+    }
+    mwl_value_drop(heap, take_record);
+    return mwl__io_set(heap, out, "cut", mwl_bool(true));
+}
+
+size_t mwl__io_log(mwl_io *io, mwl_io_level level, const char *message, size_t len,
+                   mwl_value fields, mwl_run *run) {
+    mwl_heap *heap = mwl_vm_heap(io->vm);
+    mwl_value record = shortened(io, heap, record_of(io, heap, level, message, len, fields, run));
     line out = {NULL, 0, 0};
     mwl_value shown = mwl_io_shown(io->secrets, heap, record);
     if (!mwl_is_absent(shown) && write_redacted(io, heap, shown, &out) == MWL_OK) {
@@ -175,6 +203,7 @@ void mwl__io_log(mwl_io *io, mwl_io_level level, const char *message, size_t len
     free(out.text);
     mwl_value_drop(heap, shown);
     mwl_value_drop(heap, record);
+    return out.len;
 }
 
 /* ---- libraries ------------------------------------------------------------------------------- */

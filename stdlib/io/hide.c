@@ -63,6 +63,8 @@ static mwl__secret_path *new_path(const char *text, size_t len) {
     return p;
 }
 
+enum { MOST_PATHS = 4096 }; /* each value that is shown is looked at for each of them */
+
 mwl_status mwl_io_secrets_path(mwl_io_secrets *s, const char *path, size_t len) {
     size_t from = first_name(path, len);
     if (from >= len) return MWL_OK;
@@ -72,9 +74,12 @@ mwl_status mwl_io_secrets_path(mwl_io_secrets *s, const char *path, size_t len) 
     mwl__secret_path *p = s->paths;
     while (p && (p->len != len || memcmp(p->text, path, len) != 0)) p = p->next;
     mwl_status status = MWL_OK;
-    if (!p) {
+    if (!p && s->n_paths == MOST_PATHS) {
+        status = MWL_E_TOO_BIG;
+    } else if (!p) {
         p = new_path(path, len);
         if (p) {
+            s->n_paths++;
             p->next = s->paths;
             s->paths = p;
             atomic_fetch_add(&s->count, 1);

@@ -132,15 +132,6 @@ static const char *add_default(mwl__http_request *r, const char *name, const cha
 
 /* ---- the body -------------------------------------------------------------------------------- */
 
-static bool add_json(mwl__http_request *r, mwl_heap *heap, mwl_value v) {
-    char *text;
-    size_t len;
-    if (mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, &len) != MWL_OK) return false;
-    bool good = mwl__bytes_add(&r->body, text, len);
-    mwl_text_free(heap, text, len);
-    return good;
-}
-
 /* spec of the document: `form`, `body`, or the input for a method that has a body. */
 static const char *make_body(mwl__http_request *r, mwl_call *call) {
     mwl_value args = mwl_call_arguments(call), form = mwl__io_arg(args, "form");
@@ -167,7 +158,8 @@ static const char *make_body(mwl__http_request *r, mwl_call *call) {
         if (!mwl__bytes_add(&r->body, text, len)) return "out of memory";
         return add_default(r, "Content-Type", "text/plain; charset=utf-8");
     }
-    if (!add_json(r, heap, body)) return "out of memory";
+    if (mwl_json_write_to(heap, body, MWL_JSON_COMPACT, mwl__bytes_sink, &r->body) != MWL_OK)
+        return "out of memory";
     return add_default(r, "Content-Type", "application/json");
 }
 

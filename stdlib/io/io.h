@@ -167,9 +167,11 @@ size_t mwl__io_cut(const mwl_io *io, const char *text, size_t len, size_t most);
 void mwl__io_exceed(mwl_call *call);
 
 /* Writes a line of the log: {"time","level","message","execution",...}. fields may be absent; its
- * members are added. run may be NULL. */
-void mwl__io_log(mwl_io *io, mwl_io_level level, const char *message, size_t len, mwl_value fields,
-                 mwl_run *run);
+ * members are added. A line of more than 1 MiB has no fields, the beginning of the message, and
+ * "cut". run may be NULL. Returns how long the line is: the caller charges MWL__LOG_WORK of it. */
+size_t mwl__io_log(mwl_io *io, mwl_io_level level, const char *message, size_t len,
+                   mwl_value fields, mwl_run *run);
+#define MWL__LOG_WORK(n) (64 + (n) / 4)
 
 /* ---- libraries that are loaded when they are needed ------------------------------------------ */
 

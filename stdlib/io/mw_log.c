@@ -26,7 +26,9 @@ static void write_line(mwl_phase *phase, mwl_io *io, mwl_value with, mwl_io_leve
     const char *text = mwl_as_text(mwl__io_arg(with, "message"), &len);
     if (mwl__bytes_add(&message, text ? text : "", len) && mwl__bytes_add(&message, ": ", 2) &&
         mwl__bytes_add(&message, what, strlen(what)))
-        mwl__io_log(io, level, message.data, message.len, fields, mwl_phase_run(phase));
+        (void)mwl_phase_charge(phase,
+                               MWL__LOG_WORK(mwl__io_log(io, level, message.data, message.len,
+                                                         fields, mwl_phase_run(phase))));
     mwl__bytes_free(&message);
     mwl_value_drop(heap, fields);
 }

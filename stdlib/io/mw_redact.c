@@ -5,27 +5,34 @@
 
 #define PREFIX "Provider.Middleware.Redact"
 
-/* Marks all texts and numbers of a value. Values are not deeper than the parser allows. */
-static bool mark(mwl_io *io, mwl_heap *heap, mwl_value v) {
+/* A text has about ten forms, each is a few allocations and its length. */
+static bool mark_text(mwl_phase *phase, mwl_io *io, const char *text, size_t len) {
+    return mwl_phase_charge(phase, 64 + len) == MWL_OK && mwl_io_secret(io, text, len) == MWL_OK;
+}
+
+/* Marks all texts and numbers of a value, each step for fuel: parts may be shared. Values are not
+ * deeper than the parser allows. */
+static bool mark(mwl_phase *phase, mwl_io *io, mwl_value v) {
+    mwl_heap *heap = mwl_phase_heap(phase);
     mwl_kind kind = mwl_value_kind(v);
     mwl_value item;
-    bool ok = true;
+    bool ok = mwl_phase_charge(phase, 1) == MWL_OK;
     size_t len = 0;
     if (kind == MWL_KIND_STRING) {
         const char *text = mwl_as_text(v, &len);
-        return mwl_io_secret(io, text, len) == MWL_OK;
+        return ok && mark_text(phase, io, text, len);
     }
     if (kind == MWL_KIND_NUMBER) {
         char *text = NULL;
         ok = mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, &len) == MWL_OK &&
-             mwl_io_secret(io, text, len) == MWL_OK;
+             mark_text(phase, io, text, len);
         mwl_text_free(heap, text, len);
         return ok;
     }
     for (size_t i = 0; kind == MWL_KIND_ARRAY && i < mwl_count(v) && ok; i++)
-        ok = mark(io, heap, mwl_array_at(v, i));
+        ok = mark(phase, io, mwl_array_at(v, i));
     for (size_t i = 0; kind == MWL_KIND_OBJECT && ok && mwl_object_at(v, i, NULL, &item); i++)
-        ok = mark(io, heap, item);
+        ok = mark(phase, io, item);
     return ok;
 }
 
@@ -40,23 +47,24 @@ static mwl_value element(mwl_value array, const char *name, size_t n) {
     return mwl_array_at(array, i);
 }
 
-static bool mark_path(mwl_io *io, mwl_heap *heap, mwl_value v, const char *path, size_t len) {
+static bool mark_path(mwl_phase *phase, mwl_io *io, mwl_value v, const char *path, size_t len) {
     if (mwl_is_absent(v)) return true;
+    if (mwl_phase_charge(phase, 1) != MWL_OK) return false;
     const char *dot = memchr(path, '.', len);
     size_t n = dot ? (size_t)(dot - path) : len, left = dot ? len - n - 1 : 0;
     const char *rest = dot ? dot + 1 : path + len;
     bool array = mwl_value_kind(v) == MWL_KIND_ARRAY, ok = true;
     mwl_value item;
-    if (len == 0) return mark(io, heap, v);
+    if (len == 0) return mark(phase, io, v);
     if (!array && mwl_value_kind(v) != MWL_KIND_OBJECT) return true;
     if (n != 1 || *path != '*') {
         item = array ? element(v, path, n) : mwl_object_get(v, path, n);
-        return mark_path(io, heap, item, rest, left);
+        return mark_path(phase, io, item, rest, left);
     }
     for (size_t i = 0; array && i < mwl_count(v) && ok; i++)
-        ok = mark_path(io, heap, mwl_array_at(v, i), rest, left);
+        ok = mark_path(phase, io, mwl_array_at(v, i), rest, left);
     for (size_t i = 0; !array && ok && mwl_object_at(v, i, NULL, &item); i++)
-        ok = mark_path(io, heap, item, rest, left);
+        ok = mark_path(phase, io, item, rest, left);
     return ok;
 }
 
@@ -65,18 +73,20 @@ static bool mark_paths(mwl_phase *phase, mwl_io *io, mwl_value paths, mwl_value 
     for (size_t i = 0; i < mwl_count(paths) && ok; i++) {
         size_t len = 0;
         const char *path = mwl_as_text(mwl_array_at(paths, i), &len);
-        ok = mark_path(io, mwl_phase_heap(phase), v, path, len);
+        ok = mark_path(phase, io, v, path, len);
     }
     return ok;
 }
 
-/* Nothing is shown at these paths from now on. */
-static bool add_paths(mwl_io *io, mwl_value paths) {
+/* Nothing is shown at these paths from now on. phase: NULL before a run. */
+static bool add_paths(mwl_phase *phase, mwl_io *io, mwl_value paths) {
+    enum { LOOK = 512 }; /* for the paths that are there */
     bool ok = true;
     for (size_t i = 0; i < mwl_count(paths) && ok; i++) {
         size_t len = 0;
         const char *path = mwl_as_text(mwl_array_at(paths, i), &len);
-        ok = mwl_io_secrets_path(mwl_io_secrets_of(io), path, len) == MWL_OK;
+        ok = (!phase || mwl_phase_charge(phase, LOOK + len) == MWL_OK) &&
+             mwl_io_secrets_path(mwl_io_secrets_of(io), path, len) == MWL_OK;
     }
     return ok;
 }
@@ -84,13 +94,13 @@ static bool add_paths(mwl_io *io, mwl_value paths) {
 /* Constant paths are known before the run begins: so its first event does not show them. */
 static mwl_value redact_prepare(mwl_heap *heap, mwl_value args, void *user) {
     (void)heap;
-    return mwl_bool(add_paths(user, mwl__io_arg(args, "paths")));
+    return mwl_bool(add_paths(NULL, user, mwl__io_arg(args, "paths")));
 }
 
 static void redact_entry(mwl_phase *phase, void *user) {
     mwl_value paths = mwl__io_arg(mwl_phase_arguments(phase), "paths");
     if (mwl_phase_set_state(phase, mwl_value_keep(paths)) != MWL_OK) return;
-    if (!add_paths(user, paths) || !mark_paths(phase, user, paths, mwl_phase_input(phase)))
+    if (!add_paths(phase, user, paths) || !mark_paths(phase, user, paths, mwl_phase_input(phase)))
         mwl__mw_refuse(phase, PREFIX ".OutOfMemory", true, -1, "out of memory");
 }
 

@@ -127,7 +127,9 @@ typedef struct mwl_io_options {
     const char *terminal;
     /* What cache, circuit-breaker, rate-limit and concurrency may keep, in bytes, for all runs of
      * the VM together. 0: 64 MiB. Half is for the values of cache, an eighth for each other one.
-     * What is used least goes first: a value is made again, a breaker closes, a bucket is full. */
+     * What is used least goes first: a value is made again, a breaker closes, a bucket is full. As
+     * much again is for what redact, env and prompt mark as secret, which stays as long as the set:
+     * a scope that cannot mark fails. */
     size_t table_bytes;
 } mwl_io_options;
 
@@ -169,13 +171,14 @@ MWL_API size_t mwl_io_secrets_count(const mwl_io_secrets *secrets);
 MWL_API mwl_io_secrets *mwl_io_secrets_of(mwl_io *io);
 /* Marks a text as secret, from now on; each long line of it, too. Returns MWL_OK or MWL_E_NOMEM. */
 MWL_API mwl_status mwl_io_secrets_add(mwl_io_secrets *secrets, const char *text, size_t len);
-/* The same for the set of a VM's providers. */
+/* The same for the set of a VM's providers, on behalf of a definition. MWL_E_TOO_BIG: its limit
+ * (mwl_io_options.table_bytes) is reached. */
 MWL_API mwl_status mwl_io_secret(mwl_io *io, const char *text, size_t len);
 
 /* Marks a path: what it leads to, in any value and at any depth, is not shown from now on, whatever
  * it is. "user.password" is the member password of a member user; "cards.*.number" that of each
  * element of cards. What stands before the first name (* and numbers) does not count; a path
- * without a name is ignored. Returns MWL_OK or MWL_E_NOMEM. */
+ * without a name is ignored. Returns MWL_OK, MWL_E_NOMEM, or MWL_E_TOO_BIG: there are 4,096. */
 MWL_API mwl_status mwl_io_secrets_path(mwl_io_secrets *secrets, const char *path, size_t len);
 /* Returns the value with "[secret]" in the place of what marked paths lead to; given. Texts that
  * are secret are still in it: a redactor replaces them. Absent if out of memory. */

@@ -1,8 +1,9 @@
 /* secret.c: texts that must not be shown, and redactors that replace them.
  *
  * A secret has several forms: as it is, as JSON writes it, percent-encoded, as base64 at each of
- * the three positions that its bytes can have in a base64 text. A redactor looks at each position
- * of its text once: a table by the first three bytes has the forms that can begin there. */
+ * the three positions that its bytes can have in a base64 text. The forms are in a tree by their
+ * bytes: a new one costs its length, and a redactor walks from each position of its text as far as
+ * a form agrees with it, however many there are. */
 #include "stdlib/io/secret.h"
 
 #include "stdlib/io/io_impl.h"
@@ -10,18 +11,26 @@
 #include <stdlib.h>
 
 enum {
-    KEY = 3,
-    BUCKETS = MWL__SECRET_BUCKETS,
+    SHORT = 3, /* no shorter form is looked for */
     WHOLE = 4, /* shorter ones are found with quotes */
     LONG = 8   /* so much is also found in base64, as a line, and inside a number */
 };
 
 typedef struct mwl__secret_form {
-    struct mwl__secret_form *next; /* in the bucket, longer ones first */
+    struct mwl__secret_form *next; /* of all */
     size_t len;
     bool number; /* could be a JSON number */
+    bool marked; /* the text that was marked, not one of its other forms */
     char text[];
 } form;
+
+/* A piece that some forms have in common. Siblings differ in their first byte. */
+typedef struct mwl__secret_node {
+    struct mwl__secret_node *all, *next, *child;
+    const char *text; /* in a form */
+    size_t len;
+    const form *form; /* that ends here, or NULL */
+} node;
 
 mwl_status mwl_io_secrets_new(mwl_io_secrets **out) {
     *out = calloc(1, sizeof **out);
@@ -32,11 +41,14 @@ mwl_status mwl_io_secrets_new(mwl_io_secrets **out) {
 
 void mwl_io_secrets_free(mwl_io_secrets *s) {
     if (!s) return;
-    for (size_t i = 0; i < BUCKETS; i++)
-        for (form *f = s->buckets[i], *next; f; f = next) {
-            next = f->next;
-            free(f);
-        }
+    for (form *f = s->forms, *next; f; f = next) {
+        next = f->next;
+        free(f);
+    }
+    for (node *n = s->nodes, *all; n; n = all) {
+        all = n->all;
+        free(n);
+    }
     while (s->texts) {
         mwl__secret_text *t = s->texts;
         s->texts = t->next;
@@ -51,27 +63,94 @@ bool mwl_io_secrets_any(const mwl_io_secrets *s) { return atomic_load(&s->count)
 size_t mwl_io_secrets_count(const mwl_io_secrets *s) { return atomic_load(&s->count); }
 mwl_io_secrets *mwl_io_secrets_of(mwl_io *io) { return io->secrets; }
 
-static unsigned bucket_of(const char *p) {
-    const unsigned char *b = (const unsigned char *)p;
-    return (b[0] * 31u * 31u + b[1] * 31u + b[2] * 7u) % BUCKETS;
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+static size_t in_common(const node *n, const char *text, size_t len) {
+    size_t k = 0;
+    while (k < n->len && k < len && n->text[k] == text[k]) k++;
+    return k;
+}
+
+static node **place(node **at, char first) {
+    while (*at && (*at)->text[0] != first) at = &(*at)->next;
+    return at;
+}
+
+static node **root(const mwl_io_secrets *s, char first) {
+    return (node **)&s->roots[(unsigned char)first];
+}
+
+static node *new_node(mwl_io_secrets *s, const char *text, size_t len, const form *f) {
+    node *n = malloc(sizeof *n);
+    if (!n) return NULL;
+    atomic_fetch_add(&s->bytes, sizeof *n);
+    *n = (node){.all = s->nodes, .text = text, .len = len, .form = f};
+    s->nodes = n;
+    return n;
+}
+
+/* The longest form that the text begins with, or NULL; `whole`: that the text is. */
+static const form *match(const mwl_io_secrets *s, const char *p, size_t left, bool whole) {
+    const form *best = NULL;
+    if (left < SHORT) return NULL;
+    for (const node *n = *root(s, *p); n; n = *place((node **)&n->child, *p)) {
+        if (in_common(n, p, left) < n->len) break;
+        p += n->len;
+        left -= n->len;
+        if (n->form && (!whole || left == 0)) best = n->form;
+        if (left == 0) break;
+    }
+    return best;
+}
+
+/* Puts a form that is not there into the tree; false: out of memory. */
+static bool insert(mwl_io_secrets *s, const form *f) {
+    const char *p = f->text;
+    size_t left = f->len;
+    node **at = root(s, *p);
+    for (;;) {
+        node *n = *(at = place(at, *p));
+        if (!n) {
+            *at = new_node(s, p, left, f);
+            return *at;
+        }
+        const size_t k = in_common(n, p, left);
+        if (k < n->len) {
+            node *before = new_node(s, n->text, k, NULL);
+            if (!before) return false;
+            before->next = n->next;
+            before->child = n;
+            n->next = NULL;
+            n->text += k;
+            n->len -= k;
+            n = *at = before;
+        }
+        p += k;
+        left -= k;
+        if (left == 0) {
+            n->form = f;
+            return true;
+        }
+        at = &n->child;
+    }
 }
 
 /* ---- forms ----------------------------------------------------------------------------------- */
 
 static mwl_status add_form(mwl_io_secrets *s, const char *text, size_t len) {
-    if (len < KEY) return MWL_OK;
-    form **at = &s->buckets[bucket_of(text)];
-    for (; *at && (*at)->len >= len; at = &(*at)->next)
-        if ((*at)->len == len && memcmp((*at)->text, text, len) == 0) return MWL_OK;
+    if (len < SHORT || match(s, text, len, true)) return MWL_OK;
     form *f = malloc(sizeof *f + len);
     if (!f) return MWL_E_NOMEM;
+    atomic_fetch_add(&s->bytes, sizeof *f + len);
     f->len = len;
     f->number = true;
+    f->marked = false;
     for (size_t i = 0; i < len; i++)
         if (!strchr("0123456789+-.eE", text[i]) || !text[i]) f->number = false;
     memcpy(f->text, text, len);
-    f->next = *at;
-    *at = f;
+    f->next = s->forms;
+    s->forms = f;
+    if (!insert(s, f)) return MWL_E_NOMEM;
     if (len > s->longest) s->longest = len;
     return MWL_OK;
 }
@@ -158,20 +237,11 @@ static mwl_status add_lines(mwl_io_secrets *s, mwl_heap *heap, const char *text,
     return status;
 }
 
-/* Keeps the text itself; *old: it is there already. */
-static mwl_status keep_text(mwl_io_secrets *s, const char *text, size_t len, bool *old) {
-    const form *first = len >= WHOLE ? s->buckets[bucket_of(text)] : NULL;
-    *old = false;
-    for (const form *f = first; f && !*old; f = f->next) /* most marks are repeated */
-        *old = f->len == len && memcmp(f->text, text, len) == 0;
-    for (mwl__secret_text *t = *old || len < WHOLE ? s->texts : NULL; t; t = t->next)
-        if (t->len == len && memcmp(t->text, text, len) == 0) {
-            *old = true;
-            return MWL_OK;
-        }
-    *old = false;
+/* Keeps the text itself. */
+static mwl_status keep_text(mwl_io_secrets *s, const char *text, size_t len) {
     mwl__secret_text *t = malloc(sizeof *t + len);
     if (!t) return MWL_E_NOMEM;
+    atomic_fetch_add(&s->bytes, sizeof *t + len);
     t->len = len;
     memcpy(t->text, text, len);
     t->next = s->texts;
@@ -179,26 +249,47 @@ static mwl_status keep_text(mwl_io_secrets *s, const char *text, size_t len, boo
     return MWL_OK;
 }
 
-mwl_status mwl_io_secrets_add(mwl_io_secrets *s, const char *text, size_t len) {
+/* The form that a text has in any case: a short one as a whole JSON string. */
+static form *form_of(const mwl_io_secrets *s, const char *text, size_t len) {
+    char quoted[WHOLE + 2];
+    if (len >= WHOLE) return (form *)match(s, text, len, true);
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '"' || text[i] == '\\' || (unsigned char)text[i] < ' ') return NULL;
+        quoted[i + 1] = text[i];
+    }
+    quoted[0] = quoted[len + 1] = '"';
+    return (form *)match(s, quoted, len + 2, true);
+}
+
+static mwl_status add_text(mwl_io_secrets *s, const char *text, size_t len) {
     mwl_heap *heap;
-    bool old;
+    mwl_status status = keep_text(s, text, len);
+    if (status == MWL_OK) status = mwl_heap_new(NULL, &heap);
+    if (status != MWL_OK) return status;
+    status = add_all(s, heap, text, len);
+    if (status == MWL_OK) status = add_lines(s, heap, text, len);
+    mwl_heap_free(heap);
+    form *f = form_of(s, text, len);
+    if (f && status == MWL_OK) f->marked = true;
+    atomic_fetch_add(&s->count, 1);
+    return status;
+}
+
+mwl_status mwl_io_secrets_add(mwl_io_secrets *s, const char *text, size_t len) {
     if (len == 0) return MWL_OK;
     mwl__secrets_lock(s);
-    mwl_status status = keep_text(s, text, len, &old);
-    if (status == MWL_OK && !old) {
-        status = mwl_heap_new(NULL, &heap);
-        if (status == MWL_OK) {
-            status = add_all(s, heap, text, len);
-            if (status == MWL_OK) status = add_lines(s, heap, text, len);
-            mwl_heap_free(heap);
-        }
-        atomic_fetch_add(&s->count, 1);
-    }
+    const form *f = form_of(s, text, len);
+    mwl_status status = f && f->marked ? MWL_OK : add_text(s, text, len);
     mwl__secrets_unlock(s);
     return status;
 }
 
+/* Marks for a definition: that outlives its runs, so it has a limit. */
 mwl_status mwl_io_secret(mwl_io *io, const char *text, size_t len) {
+    enum { DEFAULT = 64 << 20, FORMS = 12 };
+    const size_t most = io->options.table_bytes ? io->options.table_bytes : DEFAULT;
+    if (len > most / FORMS || atomic_load(&io->secrets->bytes) > most - FORMS * len)
+        return MWL_E_TOO_BIG;
     return mwl_io_secrets_add(io->secrets, text, len);
 }
 
@@ -233,18 +324,12 @@ void mwl_io_redactor_free(mwl_io_redactor *r) {
     free(r);
 }
 
-static const form *match(const mwl_io_secrets *s, const char *p, size_t left) {
-    if (left < KEY) return NULL;
-    for (const form *f = s->buckets[bucket_of(p)]; f; f = f->next)
-        if (f->len <= left && memcmp(f->text, p, f->len) == 0) return f;
-    return NULL;
-}
-
 bool mwl__io_has_secret(const mwl_io *io, const char *text, size_t len) {
     const mwl_io_secrets *s = io->secrets;
     bool found = false;
     mwl__secrets_lock(s);
-    for (size_t at = 0; at < len && !found; at++) found = match(s, text + at, len - at) != NULL;
+    for (size_t at = 0; at < len && !found; at++)
+        found = match(s, text + at, len - at, false) != NULL;
     mwl__secrets_unlock(s);
     return found;
 }
@@ -255,7 +340,7 @@ size_t mwl__io_cut(const mwl_io *io, const char *text, size_t len, size_t most) 
     mwl__secrets_lock(s);
     size_t at = most > s->longest ? most - s->longest : 0;
     while (at < most) {
-        const form *f = match(s, text + at, len - at);
+        const form *f = match(s, text + at, len - at, false);
         if (f && at + f->len > most) break;
         at += f ? f->len : 1;
     }
@@ -299,7 +384,7 @@ static bool decide(mwl_io_redactor *r, bool end) {
     size_t from = 0, at = 0, keep = end ? 0 : s->longest + 1;
     bool good = true;
     while (good && at < r->n_held && r->n_held - at > keep) {
-        const form *f = match(s, r->held + at, r->n_held - at);
+        const form *f = match(s, r->held + at, r->n_held - at, false);
         char before = at ? r->held[at - 1] : r->before;
         char after = f && at + f->len < r->n_held ? r->held[at + f->len] : '\n';
         if (!f || is_part_of_number(f, before, after)) {

@@ -7,8 +7,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { MWL__SECRET_BUCKETS = 4096 };
-
 /* A text as it was marked. */
 typedef struct mwl__secret_text {
     struct mwl__secret_text *next;
@@ -31,12 +29,16 @@ typedef struct mwl__secret_path {
 } mwl__secret_path;
 
 struct mwl_io_secrets {
-    pthread_mutex_t lock; /* for everything but `count` */
-    struct mwl__secret_form *buckets[MWL__SECRET_BUCKETS];
+    pthread_mutex_t lock;                /* for everything but `count` */
+    struct mwl__secret_node *roots[256]; /* by the first byte */
+    struct mwl__secret_node *nodes;      /* all */
+    struct mwl__secret_form *forms;      /* all */
     size_t longest;
     mwl__secret_text *texts;
     mwl__secret_path *paths; /* grows at its head; a path does not change */
-    atomic_size_t count;     /* of texts and paths */
+    size_t n_paths;
+    atomic_size_t count; /* of texts and paths */
+    atomic_size_t bytes; /* of texts and their forms */
 };
 
 /* The set does not change for its user when it is locked. */

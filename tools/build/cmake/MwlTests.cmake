@@ -311,6 +311,10 @@ endif()
 if(Python3_FOUND AND NOT MWL_SANITIZE) # a sanitizer has memory of its own
   add_test(NAME memory_limit COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/command/memory_limit.py $<TARGET_FILE:mwlvm>)
   mwl_test_setup(memory_limit)
+  if(TARGET mwlvm_io)
+    add_test(NAME provider_limits COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/command/provider_limits.py $<TARGET_FILE:mwlvm>)
+    mwl_test_setup(provider_limits)
+  endif()
   if(NOT MWL_STRESS) # where every object is an allocation of its own
     add_test(NAME input_memory COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/command/input_memory.py $<TARGET_FILE:mwlvm>)
     mwl_test_setup(input_memory)
