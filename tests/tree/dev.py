@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What tools/dev, its help, CMakePresets.json, the workflow and .editorconfig say about one another."""
+"""What tools/dev, its help, CMakePresets.json, the workflow and .editorconfig say about one another; no other file names a
+folder outside of the tree."""
 import json
 import os
 import re
@@ -107,6 +108,9 @@ def layout():
                 expect("\r" not in text, f"{file}: a carriage return")
                 expect("\t" not in text, f"{file}: a tab")
                 expect(name.endswith(".md") or not re.search(r" $", text, re.M), f"{file}: space at a line's end")
+                outside = re.search(r"\.\./(?:shared|seeds)\b|(?<![\w.])/(?:work|home)/\w", text)
+                expect(not outside or file in ("tools/dev", "tests/tree/dev.py"),
+                       f"{file}: a folder outside of the tree; tools/dev alone names that of the test data")
 
 
 presets()

@@ -30,6 +30,7 @@ SHOWN = {
     r"(?<!there )(?:is|are) none": "is not a",
     r"behind (?:it|its|number|the|an?(?! proxy))": "after",
     r"right behind": "right after",
+    r"goals?|complaints?|was not kept": "the fact alone",
 }
 # A comment above a function begins with a verb (Returns, Adds, Checks), so not with "What".
 WHAT = re.compile(r"^/\*\s+What\b(?:(?!\*/).)*\*/\n(?!#)[^\n;=]*\(", re.M | re.S)
