@@ -293,6 +293,14 @@ static void note_unbounded(struct ways *g) {
     }
 }
 
+static void note_waits_for_ever(struct ways *g) {
+    const struct search *s = g->search;
+    for (uint32_t i = 0; i < s->n_states; i++)
+        if (s->states[i].endless)
+            observer_note(s->observer, FINDING_NEVER_ENDS, MWL_NONE, MWL_NONE, i,
+                          "the run waits for an instant that the clock does not reach");
+}
+
 bool findings_finish(struct ways *g, struct search *s) {
     struct components c;
     memset(g, 0, sizeof *g);
@@ -303,6 +311,7 @@ bool findings_finish(struct ways *g, struct search *s) {
     note_outcomes(g);
     note_unbounded(g);
     note_endless(g, &c);
+    note_waits_for_ever(g);
     bool measured = measure_ways(g, &c);
     free(c.number);
     measure_states(g);

@@ -3,6 +3,7 @@
 
 #include "assembler/provider/provide.h"
 #include "vm/explore/clone.h"
+#include "vm/machine/clock.h"
 #include "vm/machine/providers.h"
 #include "tools/explore/observer.h"
 #include "tools/session/turn.h"
@@ -70,12 +71,18 @@ size_t search_pending(mwl_run *run, mwl_call **list, size_t most) {
 
 /* ---- one choice ------------------------------------------------------------------------------ */
 
+/* When the next wait is over. Returns false if none will be: what is beyond the clock never comes.
+ */
+static bool next_due(struct search *s, int64_t *due) {
+    return mwl__timers_first(&s->vm->timers, due) && *due < MWL__CLOCK_LAST;
+}
+
 static void answer(struct search *s, mwl_run *run, const struct choice *c) {
     mwl_call *pending[PENDING_MAX];
     size_t n = search_pending(run, pending, PENDING_MAX);
     int64_t due;
     if (c->pending >= n) return;
-    if (c->late && mwl__timers_first(&s->vm->timers, &due) && due - 1 > s->vm->now.mono_ns) {
+    if (c->late && next_due(s, &due) && due - 1 > s->vm->now.mono_ns) {
         session_pass(s->vm, due - 1);
         n = search_pending(run, pending, PENDING_MAX);
         if (c->pending >= n) return;
@@ -100,7 +107,7 @@ bool search_step(struct search *s, mwl_run *run, const mwl_instant *now,
     case CHOICE_ANSWER: answer(s, run, choice); break;
     case CHOICE_CANCEL: mwl_run_cancel(run, "explored"); break;
     default:
-        if (mwl__timers_first(&s->vm->timers, &due)) session_pass(s->vm, due);
+        if (next_due(s, &due)) session_pass(s->vm, due);
     }
     (void)session_settle(s->vm);
     return true;
@@ -223,7 +230,9 @@ static bool keep_state(struct search *s, uint32_t at, mwl_run *run) {
     mwl_call *none[1];
     int64_t due;
     state->n_pending = (uint32_t)search_pending(run, none, 0);
-    state->bounded = mwl__timers_first(&s->vm->timers, &due) != NULL;
+    state->bounded = next_due(s, &due);
+    state->endless =
+        !state->bounded && !state->n_pending && mwl__timers_first(&s->vm->timers, &due);
     state->cancelled = run->root->extra && !mwl_is_absent(run->root->extra->cancel);
     if (mwl__run_freeze(run) != MWL_OK) {
         state->kind = STATE_STUCK;

@@ -47,6 +47,7 @@ struct state {
     uint32_t n_pending; /* awaited calls */
     uint8_t kind;
     bool bounded;   /* a timer is armed: something ends the wait */
+    bool endless;   /* it waits for an instant beyond the clock, and for nothing else */
     bool cancelled; /* from outside */
 };
 
