@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char *current; /* the subcommand that runs; NULL before it is found */
@@ -58,6 +59,12 @@ int cmd_fail(const char *format, ...) {
 int cmd_no_memory(void) {
     cmd_fail("out of memory");
     return CMD_LIMIT;
+}
+
+int cmd_file(const char *path, int why) {
+    if (why == ENOMEM) return cmd_no_memory();
+    cmd_fail("%s: %s", path, strerror(why));
+    return CMD_USAGE;
 }
 
 int cmd_status(mwl_status status) {

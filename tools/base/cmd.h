@@ -80,6 +80,8 @@ int cmd_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Reports that memory ran out, which is a limit: returns CMD_LIMIT. */
 int cmd_no_memory(void);
+/* Reports what an errno says about a file. Returns CMD_USAGE, or CMD_LIMIT if memory ran out. */
+int cmd_file(const char *path, int why);
 /* Reports an error of the library. Returns CMD_OK for MWL_OK, CMD_LIMIT if memory ran out, else
  * CMD_FAILED. */
 int cmd_status(mwl_status status);

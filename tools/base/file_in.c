@@ -59,7 +59,7 @@ static int fail(struct limits *l, const char *path, struct file_text *t, bool fu
         limits_report(l, MWL_E_NOMEM, where);
         status = CMD_LIMIT;
     } else {
-        cmd_fail("%s: %s", file_in_name(path), strerror(full ? ENOMEM : why ? why : EIO));
+        status = cmd_file(file_in_name(path), full ? ENOMEM : why ? why : EIO);
     }
     file_in_free(l, t);
     return status;

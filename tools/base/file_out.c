@@ -143,8 +143,7 @@ static bool possible(const char *path) {
 
 int file_out_possible(const char *path) {
     if (possible(path)) return CMD_OK;
-    cmd_fail("%s: %s", path, strerror(errno));
-    return CMD_USAGE;
+    return cmd_file(path, errno);
 }
 
 int file_out(const char *path, const void *data, size_t size) {

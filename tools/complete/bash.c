@@ -58,7 +58,7 @@ static void put_values(const struct describe_command *c, mwl__buf *out) {
         else if (describe_is_file(o->operand))
             mwl__buf_puts(out, "_mwlvm_files \"$cur\"; ");
         mwl__buf_puts(out, "return; } ;;\n");
-        mwl__buf_free(&words);
+        describe_end(&words, out);
     }
     mwl__buf_puts(out, "            esac\n");
 }

@@ -42,6 +42,11 @@ int describe_all(struct describe *d, const struct command *rows, size_t n) {
 
 void describe_free(struct describe *d) { free(d->commands); }
 
+void describe_end(mwl__buf *part, mwl__buf *out) {
+    out->failed |= part->failed;
+    mwl__buf_free(part);
+}
+
 /* ---- what completes a word ------------------------------------------------------------------- */
 
 bool describe_is_file(const char *operand) {

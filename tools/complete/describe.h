@@ -24,6 +24,8 @@ struct describe {
 /* Describes these subcommands. Returns CMD_OK, or a status after a message; free in any case. */
 int describe_all(struct describe *d, const struct command *rows, size_t n);
 void describe_free(struct describe *d);
+/* Frees a text that was made for a part of `out`; if memory ran out for it, `out` has failed. */
+void describe_end(mwl__buf *part, mwl__buf *out);
 
 /* Does the operand of an option or a command mean a file? */
 bool describe_is_file(const char *operand);

@@ -26,7 +26,7 @@ static void put_option(const struct describe_command *c, const struct option *o,
     mwl__buf_puts(out, " -d ");
     put_quoted(out, o->text);
     mwl__buf_putc(out, '\n');
-    mwl__buf_free(&words);
+    describe_end(&words, out);
 }
 
 static void put_command(const struct describe_command *c, mwl__buf *out) {
@@ -41,7 +41,7 @@ static void put_command(const struct describe_command *c, mwl__buf *out) {
     if (words.len)
         mwl__buf_printf(out, "complete -c mwlvm -n '__mwlvm_is %s' -f -a '%s'\n", c->name,
                         mwl__buf_cstr(&words) + 1);
-    mwl__buf_free(&words);
+    describe_end(&words, out);
 }
 
 void describe_fish(const struct describe *d, mwl__buf *out) {

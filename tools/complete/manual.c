@@ -85,7 +85,7 @@ static void put_option(mwl__buf *out, const struct option *o) {
     }
     mwl__buf_putc(out, '\n');
     put_filled(out, mwl__buf_cstr(&text), text.len);
-    mwl__buf_free(&text);
+    describe_end(&text, out);
 }
 
 static void put_command(mwl__buf *out, const struct describe_command *c) {

@@ -38,7 +38,7 @@ static void put_option(const struct describe_command *c, const struct option *o,
             mwl__buf_puts(out, "_files");
     }
     mwl__buf_putc(out, '\'');
-    mwl__buf_free(&words);
+    describe_end(&words, out);
 }
 
 static void put_command(const struct describe_command *c, mwl__buf *out) {
@@ -52,7 +52,7 @@ static void put_command(const struct describe_command *c, mwl__buf *out) {
     if (words.len)
         mwl__buf_printf(out, " \\\n                '1:operand:(%s)'", mwl__buf_cstr(&words) + 1);
     mwl__buf_puts(out, " \\\n                '*:file:_files'\n            ;;\n");
-    mwl__buf_free(&words);
+    describe_end(&words, out);
 }
 
 void describe_zsh(const struct describe *d, mwl__buf *out) {

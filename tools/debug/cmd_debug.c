@@ -77,10 +77,7 @@ int cmd_debug(int argc, char **argv) {
     struct prompt prompt = {NULL, term_colour(STDOUT_FILENO)};
     if (status == CMD_OK && d.script) {
         prompt.script = strcmp(d.script, "-") == 0 ? stdin : fopen(d.script, "r");
-        if (!prompt.script) {
-            cmd_fail("%s: %s", d.script, strerror(errno));
-            status = CMD_USAGE;
-        }
+        if (!prompt.script) status = cmd_file(d.script, errno);
     }
     if (status == CMD_OK) status = setup_load(&d.setup);
     if (status == CMD_OK) status = walk_begin(&walk, &d.setup, -1);

@@ -7,6 +7,7 @@
 #include "tools/explore/script.h"
 #include "tools/base/file_out.h"
 #include "tools/base/input.h"
+#include "tools/session/values.h"
 #include "mwl_std.h"
 #include "tools/host/io_host.h"
 #include "tools/base/options.h"
@@ -35,7 +36,8 @@ struct job {
     struct search search;
     struct observer observer;
     struct ways graph;
-    mwl_value input_value, arguments_value, answers_value;
+    mwl_start start;
+    mwl_value answers_value;
 };
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -154,18 +156,14 @@ static int load(struct job *j) {
         testable_load(&j->testable, j->flow, j->documents.words, j->documents.count, &problems);
     if (problems.len) term_lines(stderr, problems.data, problems.len);
     mwl__buf_free(&problems);
-    return status == MWL_OK ? CMD_OK : status == MWL_E_IO ? CMD_USAGE : CMD_REJECTED;
+    if (status == MWL_OK || status == MWL_E_NOMEM) return cmd_status(status);
+    return status == MWL_E_IO ? CMD_USAGE : CMD_REJECTED;
 }
 
 static int read_values(struct job *j) {
+    const struct session_words words = {j->input, j->arguments, &j->args, false};
     struct input in = {j->search.heap, &j->limits};
-    int status = CMD_OK;
-    if (j->input) status = input_word(&in, "--input", j->input, &j->input_value);
-    j->arguments_value = mwl_object(j->search.heap, 0);
-    if (status == CMD_OK && j->arguments)
-        status = input_arguments(&in, j->arguments, &j->arguments_value);
-    for (size_t i = 0; i < j->args.count && status == CMD_OK; i++)
-        status = input_argument(&in, j->args.words[i], &j->arguments_value);
+    int status = session_values(in.heap, in.limits, &words, &j->start);
     if (status == CMD_OK && j->answers)
         status = input_word(&in, "--answers", j->answers, &j->answers_value);
     return status;
@@ -183,10 +181,10 @@ static int make_vm(struct job *j) {
     s->cancels = !j->no_cancel;
     s->no_merge = j->no_merge;
     mwl_status status = mwl_vm_new(&config, &s->vm);
-    if (status == MWL_OK) status = mwl_std_add(s->vm, MWL_STD_ALL, &error);
     if (status == MWL_OK) s->heap = mwl_vm_heap(s->vm);
+    if (status == MWL_OK) status = mwl_std_add(s->vm, MWL_STD_ALL, &error);
     if (status == MWL_OK) status = search_bind(s, &error);
-    if (status == MWL_OK) return CMD_OK;
+    if (status == MWL_OK || status == MWL_E_NOMEM) return cmd_status(status);
     cmd_fail("%s", error.message ? error.message : mwl_status_text(status));
     return CMD_REJECTED;
 }
@@ -222,14 +220,13 @@ static mwl_value document_names(struct job *j) {
 
 static int write_case(struct job *j, const struct finding *f, size_t number) {
     struct search *s = &j->search;
-    const mwl_start start = {.input = j->input_value, .arguments = j->arguments_value};
     uint32_t *edges = malloc(ways_max(&j->graph) * sizeof *edges);
     char *flow = realpath(j->flow, NULL), path[4096], *text = NULL;
     size_t len = 0;
     mwl_value documents = document_names(j), made = mwl_absent();
     int status = CMD_OK;
     if (edges && flow)
-        made = script_case(s, &start, edges, ways_to(&j->graph, f->edge, f->state, edges), flow,
+        made = script_case(s, &j->start, edges, ways_to(&j->graph, f->edge, f->state, edges), flow,
                            documents, f->text);
     if (!mwl_is_absent(made) && mwl_json_write(s->heap, made, MWL_JSON_PRETTY, &text, &len) == 0) {
         snprintf(path, sizeof path, "%s/%02zu-%s.json", j->write_case, number,
@@ -252,10 +249,7 @@ static int write_cases(struct job *j, const struct explore_report *r) {
     int status = CMD_OK;
     size_t n = 0;
     mwl_vm_trace(j->search.vm, NULL, NULL);
-    if (mkdir(j->write_case, 0777) != 0 && errno != EEXIST) {
-        cmd_fail("%s: %s", j->write_case, strerror(errno));
-        return CMD_USAGE;
-    }
+    if (mkdir(j->write_case, 0777) != 0 && errno != EEXIST) return cmd_file(j->write_case, errno);
     for (size_t i = 0; i < j->observer.n_findings && status == CMD_OK; i++) {
         const struct finding *f = &j->observer.findings[i];
         if (explore_report_shows(r, i) && (f->edge != MWL_NONE || f->state != MWL_NONE))
@@ -269,9 +263,8 @@ static int write_cases(struct job *j, const struct explore_report *r) {
 static int explore(struct job *j) {
     char why[300] = "";
     struct timespec from, to;
-    const mwl_start start = {.input = j->input_value, .arguments = j->arguments_value};
     clock_gettime(CLOCK_MONOTONIC, &from);
-    mwl_status status = search_run(&j->search, &start, why, sizeof why);
+    mwl_status status = search_run(&j->search, &j->start, why, sizeof why);
     clock_gettime(CLOCK_MONOTONIC, &to);
     if (status != MWL_OK || !findings_finish(&j->graph, &j->search)) {
         if (status == MWL_E_NOT_FOUND)
@@ -307,9 +300,8 @@ static void finish(struct job *j) {
     search_free(s);
     ways_free(&j->graph);
     menus_free(s->menus);
-    observer_free(&j->observer);
-    mwl_value_drop(s->heap, j->input_value);
-    mwl_value_drop(s->heap, j->arguments_value);
+    if (s->observer) observer_free(s->observer);
+    session_drop(s->heap, &j->start);
     mwl_value_drop(s->heap, j->answers_value);
     mwl_vm_free(s->vm);
 }

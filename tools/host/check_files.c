@@ -100,10 +100,7 @@ static int add_folder(struct check_files *f, struct definition *d, const char *f
 
 static int add_entry(struct check_files *f, struct definition *d, const char *path) {
     struct stat st;
-    if (lstat(path, &st) != 0) {
-        cmd_fail("%s: %s", path, strerror(errno));
-        return CMD_USAGE;
-    }
+    if (lstat(path, &st) != 0) return cmd_file(path, errno);
     if (S_ISDIR(st.st_mode)) return add_folder(f, d, path);
     if (!is_json(path)) return CMD_OK;
     if (S_ISLNK(st.st_mode) && stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return CMD_OK;
@@ -113,10 +110,7 @@ static int add_entry(struct check_files *f, struct definition *d, const char *pa
 static int add_folder(struct check_files *f, struct definition *d, const char *folder) {
     struct dirent **entries = NULL;
     int n = scandir(folder, &entries, is_visible, alphasort), status = CMD_OK;
-    if (n < 0) {
-        cmd_fail("%s: %s", folder, strerror(errno));
-        return CMD_USAGE;
-    }
+    if (n < 0) return cmd_file(folder, errno);
     size_t len = strlen(folder);
     for (int i = 0; i < n; i++) {
         char path[PATH_MAX];

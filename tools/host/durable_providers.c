@@ -13,8 +13,9 @@ const char *durable_document(const char **uri) {
 
 int durable_provide(mwl_vm *vm) {
     mwl_error error = {MWL_OK, "", 0};
-    if (mwl_vm_provide(vm, mwl_durable_answer(), 1, NULL, &error) == MWL_OK) return CMD_OK;
-    return cmd_fail("%s", error.message);
+    mwl_status status = mwl_vm_provide(vm, mwl_durable_answer(), 1, NULL, &error);
+    return status == MWL_OK || status == MWL_E_NOMEM ? cmd_status(status)
+                                                     : cmd_fail("%s", error.message);
 }
 
 int durable_remote(mwl_vm *vm, const char *uri, const char *document) {
@@ -22,7 +23,8 @@ int durable_remote(mwl_vm *vm, const char *uri, const char *document) {
     mwl_call_provider remote = mwl_durable_remote();
     remote.uri = uri;
     remote.document = document;
-    if (mwl_vm_provide(vm, &remote, 1, NULL, &error) == MWL_OK) return CMD_OK;
+    mwl_status status = mwl_vm_provide(vm, &remote, 1, NULL, &error);
+    if (status == MWL_OK || status == MWL_E_NOMEM) return cmd_status(status);
     cmd_fail("--remote %s: %s", uri, error.message);
     return CMD_REJECTED;
 }

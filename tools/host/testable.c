@@ -97,8 +97,9 @@ static mwl_status add_file(struct testable *t, mwl_heap *heap, const char *file,
     char *text = testable_read(file, &len);
     mwl_value tree = mwl_absent();
     if (!text) {
-        mwl__buf_printf(problems, "%s: %s\n", file, strerror(errno));
-        return MWL_E_IO;
+        int why = errno;
+        mwl__buf_printf(problems, "%s: %s\n", file, strerror(why));
+        return why == ENOMEM ? MWL_E_NOMEM : MWL_E_IO;
     }
     mwl_status status = mwl_json_parse(heap, text, len, &tree, NULL);
     const char *uri = mwl_as_text(mwl_object_get(tree, "uri", 3), NULL);
@@ -187,8 +188,9 @@ mwl_status testable_load(struct testable *out, const char *path, const char *con
     mwl_heap *heap = NULL;
     mwl_value tree = mwl_absent();
     if (!text) {
-        mwl__buf_printf(problems, "%s: %s\n", path, strerror(errno));
-        return MWL_E_IO;
+        int why = errno;
+        mwl__buf_printf(problems, "%s: %s\n", path, strerror(why));
+        return why == ENOMEM ? MWL_E_NOMEM : MWL_E_IO;
     }
     out->path = strdup(path);
     mwl_status status = out->path ? mwl_heap_new(NULL, &heap) : MWL_E_NOMEM;

@@ -248,9 +248,8 @@ static int show(struct providers *s, struct provider *p) {
     char name[64];
     short_name(p->uri, name, sizeof name);
     if (s->name && strcmp(s->name, p->uri) != 0 && strcmp(s->name, name) != 0) return CMD_OK;
-    if (mwl_json_parse(s->heap, p->text, strlen(p->text), &p->document, NULL) != MWL_OK)
-        return cmd_fail("%s: its document cannot be read", p->uri);
-    int status = CMD_OK;
+    int status = cmd_status(mwl_json_parse(s->heap, p->text, strlen(p->text), &p->document, NULL));
+    if (status != CMD_OK) return status;
     if (s->pages) {
         status = write_page(s, p);
     } else if (s->json) {

@@ -226,7 +226,8 @@ int cmd_schema(int argc, char **argv) {
     put_schema(&text);
     mwl__diags_init(&sink, alloc);
     mwl_status made = mwl__source_init(&source, alloc, "schema", text.data, text.len);
-    if (made == MWL_OK && !text.failed) made = fmt_source(&source, alloc, &sink, &laid_out);
+    if (made == MWL_OK) made = fmt_source(&source, alloc, &sink, &laid_out);
+    if (text.failed || laid_out.failed) made = MWL_E_NOMEM;
     if (made == MWL_OK) fwrite(laid_out.data, 1, laid_out.len, stdout);
     mwl__source_free(&source);
     mwl__diags_free(&sink);

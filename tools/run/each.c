@@ -116,8 +116,7 @@ static int open_input(const struct run_options *o, int *fd) {
     if (!o->each_file || strcmp(o->each_file, "-") == 0) return CMD_OK;
     *fd = open(o->each_file, O_RDONLY | O_CLOEXEC);
     if (*fd >= 0) return CMD_OK;
-    cmd_fail("%s: %s", o->each_file, strerror(errno));
-    return CMD_USAGE;
+    return cmd_file(o->each_file, errno);
 }
 
 static int read_arguments(struct each *e, struct run_options *o) {
@@ -275,15 +274,12 @@ static int report(struct each *e, int64_t took_ns) {
     if (codes) summarize(e, codes, took_ns);
     free(codes);
     if (error) {
-        cmd_fail("standard output: %s; the Results of the last runs are not there",
-                 strerror(error));
-        status = CMD_USAGE;
+        cmd_note("the Results of the last runs are not there");
+        status = cmd_file("standard output", error);
     }
     error = each_in_error(e->in);
     if (error) {
-        cmd_fail("%s: %s", e->options->each_file ? e->options->each_file : "standard input",
-                 strerror(error));
-        status = CMD_USAGE;
+        status = cmd_file(e->options->each_file ? e->options->each_file : "standard input", error);
     }
     return status;
 }

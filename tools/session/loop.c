@@ -26,16 +26,15 @@ mwl_clock session_clock(void) {
     return clock;
 }
 
-uv_loop_t *session_own_loop(void) {
+int session_own_loop(uv_loop_t **out) {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < FILES_MIN) {
         cmd_fail("event loop: %d open files must be allowed (ulimit -n), not %d", FILES_MIN,
                  (int)files.rlim_cur);
-        return NULL;
+        return CMD_USAGE;
     }
-    uv_loop_t *loop = uv_default_loop();
-    if (!loop) (void)cmd_no_memory();
-    return loop;
+    *out = uv_default_loop();
+    return *out ? CMD_OK : cmd_no_memory();
 }
 
 static void on_bell(uv_async_t *handle) { uv_stop(handle->loop); }
@@ -47,10 +46,7 @@ int session_loop_open(struct session_loop *l, uv_loop_t *loop) {
     int failed = uv_async_init(loop, &l->bell, on_bell);
     l->loop = loop;
     l->is_open = !failed;
-    if (failed) {
-        cmd_fail("event loop: %s", uv_strerror(failed));
-        return CMD_USAGE;
-    }
+    if (failed) return cmd_file("event loop", -failed);
     uv_timer_init(loop, &l->timer);
     return CMD_OK;
 }

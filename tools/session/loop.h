@@ -12,8 +12,8 @@ mwl_clock session_clock(void);
 /* The present instant of that clock. Any thread. */
 int64_t session_now_ns(void);
 
-/* Returns the loop of the command, the same each time. NULL after a message. */
-uv_loop_t *session_own_loop(void);
+/* Finds the loop of the command, the same each time. CMD_OK, or an exit status with a message. */
+int session_own_loop(uv_loop_t **out);
 
 struct session_loop {
     uv_loop_t *loop;

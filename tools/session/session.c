@@ -40,7 +40,7 @@ static void print_hidden(void *ctx, const mwl_trace_event *e) {
 }
 
 static mwl_status make_vm(struct session *s, const struct run_options *o,
-                          const struct session_host *host, mwl_error *error) {
+                          const struct session_host *host) {
     mwl_config config = mwl_config_default();
     config.clock = host->clock.read ? host->clock : session_clock();
     config.virtual_time = o->virtual_time;
@@ -62,7 +62,7 @@ static mwl_status make_vm(struct session *s, const struct run_options *o,
     mwl_vm_trace_hidden(s->vm, print_hidden, s);
     s->turns = (struct session_turns){
         .vm = s->vm, .virtual_time = o->virtual_time, .outside = outside, .ctx = s};
-    return mwl_std_add(s->vm, MWL_STD_ALL, error);
+    return mwl_std_add(s->vm, MWL_STD_ALL, NULL);
 }
 
 static int add_stubs(const struct run_options *o, mwl_vm *vm, bool silent) {
@@ -88,21 +88,19 @@ static int add_providers(struct session *s, const struct run_options *o, const m
 
 int session_open(const struct run_options *o, const mwl_program *program,
                  const struct session_host *host, struct session **out) {
-    mwl_error error = {MWL_OK, NULL, 0};
     struct session *s = calloc(1, sizeof *s);
     *out = s;
     if (!s) return cmd_no_memory();
     s->n_answers = o->binds.count;
     s->answers = calloc(s->n_answers + 1, sizeof *s->answers);
     if (!s->answers) return cmd_no_memory();
-    uv_loop_t *loop = host->loop ? host->loop : session_own_loop();
-    int status = loop ? session_loop_open(&s->loop, loop) : CMD_USAGE;
+    uv_loop_t *loop = host->loop;
+    int status = loop ? CMD_OK : session_own_loop(&loop);
+    if (status == CMD_OK) status = session_loop_open(&s->loop, loop);
     if (status != CMD_OK) return status;
     s->owns_loop = !host->loop;
-    mwl_status made = make_vm(s, o, host, &error);
-    if (made == MWL_OK) return add_providers(s, o, program, host->silent);
-    cmd_fail("%s", error.message ? error.message : mwl_status_text(made));
-    return CMD_LIMIT;
+    mwl_status made = make_vm(s, o, host);
+    return made == MWL_OK ? add_providers(s, o, program, host->silent) : cmd_status(made);
 }
 
 void session_close(struct session *s) {

@@ -98,10 +98,7 @@ static int add_file(struct test_list *list, const char *path, bool named) {
     size_t len = 0;
     char *text = testable_read(path, &len);
     int status = CMD_OK;
-    if (!text) {
-        cmd_fail("%s: %s", path, strerror(errno));
-        return CMD_USAGE;
-    }
+    if (!text) return cmd_file(path, errno);
     if (is_case(text, len)) {
         char *name = strdup(path);
         if (name && is_json(name)) name[strlen(name) - 5] = '\0';
@@ -132,10 +129,7 @@ static int add_folder(struct test_list *list, const char *dir, int depth) {
     }
     struct dirent **names = NULL;
     int n = depth < NESTING_MAX ? scandir(dir, &names, is_visible, alphasort) : 0, status = CMD_OK;
-    if (n < 0) {
-        cmd_fail("%s: %s", dir, strerror(errno));
-        return CMD_USAGE;
-    }
+    if (n < 0) return cmd_file(dir, errno);
     for (int i = 0; i < n; i++) {
         struct stat s;
         path = status == CMD_OK ? joined(dir, names[i]->d_name) : NULL;
@@ -155,9 +149,6 @@ static int add_folder(struct test_list *list, const char *dir, int depth) {
 
 int test_find(struct test_list *list, const char *path) {
     struct stat s;
-    if (stat(path, &s) != 0) {
-        cmd_fail("%s: %s", path, strerror(errno));
-        return CMD_USAGE;
-    }
+    if (stat(path, &s) != 0) return cmd_file(path, errno);
     return S_ISDIR(s.st_mode) ? add_folder(list, path, 0) : add_file(list, path, true);
 }

@@ -308,6 +308,12 @@ if(Python3_FOUND)
     set_property(TEST each APPEND PROPERTY ENVIRONMENT MWL_SANITIZED=1)
   endif()
 endif()
+if(Python3_FOUND AND NOT MWL_SANITIZE AND NOT MWL_CROSS AND CMAKE_SYSTEM_NAME STREQUAL Linux)
+  add_library(fail_memory MODULE tests/command/fail_memory.c) # for LD_PRELOAD, with functions of glibc
+  add_test(NAME no_memory COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/command/no_memory.py $<TARGET_FILE:mwlvm>
+           $<TARGET_FILE:fail_memory>)
+  mwl_test_setup(no_memory)
+endif()
 if(Python3_FOUND AND NOT MWL_SANITIZE) # a sanitizer has memory of its own
   add_test(NAME memory_limit COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/command/memory_limit.py $<TARGET_FILE:mwlvm>)
   mwl_test_setup(memory_limit)
