@@ -3,6 +3,7 @@
  * Owns: finding the subcommand, its exit status, the end of the process.
  * Refuses to know: what any subcommand does. */
 #include "tools/base/cmd.h"
+#include "tools/base/help.h"
 #include "vm/native/coro.h"
 #include "vm/program/image.h"
 #include "mwl.h"
@@ -21,24 +22,51 @@
 #include <unistd.h>
 
 static const struct command commands[] = {
-#define CMD_X(name, operands, text) {#name, operands, text, cmd_##name},
+#define CMD_X(name, group, first, operands, text)                                                  \
+    {#name, CMD_##group##_GROUP, first, operands, text, cmd_##name},
     CMD_LIST(CMD_X)
 #undef CMD_X
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
-static const char usage[] = "usage: mwlvm FILE [OPTIONS]\n"
-                            "       mwlvm COMMAND [OPERANDS]\n"
-                            "       mwlvm --help | --version\n";
+static const char head[] =
+    "usage: mwlvm FILE [OPTIONS]\n"
+    "       mwlvm COMMAND [OPERANDS] [OPTIONS]\n"
+    "       mwlvm --help | --version\n\n"
+    "Runs workflows written in the Metolia Workflow Language. Begin with:\n\n"
+    "  mwlvm new retry flow.json\n"
+    "  mwlvm check flow.json\n"
+    "  mwlvm test\n";
+static const char foot[] =
+    "\n`mwlvm help --all` lists all commands. `mwlvm COMMAND -h` shows the options of a command that "
+    "are used most, `mwlvm help COMMAND` all of them. `mwlvm FILE` is `mwlvm run FILE`.\n";
+static const char all_foot[] =
+    "\n`mwlvm help COMMAND` is about one of them.\n\nExit status: 0 success; 1 failure; 2 wrong usage, or a file that cannot be read or "
+    "written; 3 rejected definition or program; 4 cancelled; 5 timed out; 6 a limit was "
+    "reached; 128 and more: ended by a signal.\n";
 
-static int print_help(void) {
-    printf("%s\nRuns workflows written in the Metolia Workflow Language.\n\n", usage);
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("  %-10s %-8s %s\n", commands[i].name, commands[i].operands, commands[i].text);
-    printf("\n`mwlvm COMMAND --help` lists a command's options. `mwlvm FILE` is `mwlvm run FILE`.\n"
-           "Exit status: 0 success; 1 failure; 2 wrong usage, or a file that cannot be read or\n"
-           "written; 3 rejected definition or program; 4 cancelled; 5 timed out; 6 a limit was\n"
-           "reached; 128 and more: ended by a signal.\n");
+static void print_commands(bool all) {
+    static const char *const titles[] = {
+#define CMD_GROUP(name, title) title,
+        CMD_GROUPS(CMD_GROUP)
+#undef CMD_GROUP
+    };
+    enum cmd_group group = CMD_N_GROUPS;
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        const struct command *c = &commands[i];
+        char left[40];
+        if (!all && !c->first) continue;
+        if (c->group != group) printf("\n%s:\n", titles[c->group]);
+        group = c->group;
+        snprintf(left, sizeof left, *c->operands ? "%s %s" : "%s%s", c->name, c->operands);
+        help_row(left, 16, c->text);
+    }
+}
+
+static int print_help(bool all) {
+    help_prose(head);
+    print_commands(all);
+    help_prose(all ? all_foot : foot);
     return CMD_OK;
 }
 
@@ -93,7 +121,7 @@ static int run_command(const struct command *command, int argc, char **argv) {
 static int help_about(const char *word) {
     static char option[] = "--help";
     const struct command *command = word ? find_command(word) : NULL;
-    if (!word) return print_help();
+    if (!word || strcmp(word, "--all") == 0) return print_help(word != NULL);
     if (!command) return no_such_command(word);
     char *argv[] = {NULL, option, NULL};
     return run_command(command, 2, argv);
@@ -101,7 +129,8 @@ static int help_about(const char *word) {
 
 static int dispatch(int argc, char **argv) {
     const char *word = argv[1];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return print_help();
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return print_help(argc > 2 && strcmp(argv[2], "--all") == 0);
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return print_version();
     if (strcmp(word, "help") == 0 && argc <= 3) return help_about(argv[2]);
     const struct command *command = find_command(word);
@@ -134,7 +163,8 @@ int main(int argc, char **argv) {
     if (!open_streams()) return CMD_USAGE;
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
     if (argc < 2) {
-        fprintf(stderr, "%s", usage);
+        print_help(false);
+        fflush(stdout);
         return CMD_USAGE;
     }
     int status = dispatch(argc, argv);

@@ -330,7 +330,7 @@ static inline void mwl__diag_explain(const mwl__diag_info *row, mwl__buf *out) {
                     mwl__severity_name(row->severity), row->title,
                     mwl__guide_texts[row - mwl__diag_rows(&n)]);
     if (row->severity == MWL_DIAG_WARNING)
-        mwl__buf_printf(out, "\nSilence it with --allow %s; make it an error with --deny %s.\n",
+        mwl__buf_printf(out, "\nSilence it with --ignore %s; make it an error with --deny %s.\n",
                         row->name, row->name);
 }
 

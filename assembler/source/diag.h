@@ -43,7 +43,7 @@ enum {
 /* A row of the list. */
 typedef struct mwl__diag_info {
     mwl__diag_code code;
-    const char *name; /* kebab case: what --allow and --deny take */
+    const char *name; /* kebab case: what --ignore and --deny take */
     mwl__severity severity;
     const char *title; /* one line */
 } mwl__diag_info;

@@ -3,7 +3,7 @@
  *     MWL_X(number, IDENT, "name", SEVERITY, "title", "explanation")
  *
  * The number is the digits of the code (301 is MWL0301) and never changes its meaning; the number
- * of a rule that was removed is not used again. --allow and --deny accept the name. In order of
+ * of a rule that was removed is not used again. --ignore and --deny accept the name. In order of
  * numbers:
  *
  *     01xx  JSON and the document        05xx  schemas

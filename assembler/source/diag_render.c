@@ -251,7 +251,7 @@ static void put_more(painter *p, const mwl__diag *d) {
         snprintf(text + n, sizeof text - (size_t)n, " (an error because of --deny %s)",
                  d->row->name);
     else if (d->row->severity == MWL_DIAG_WARNING)
-        snprintf(text + n, sizeof text - (size_t)n, " (--allow %s silences it)", d->row->name);
+        snprintf(text + n, sizeof text - (size_t)n, " (--ignore %s silences it)", d->row->name);
     put_remark(p, "more", text);
 }
 

@@ -32,13 +32,17 @@ says "$out" '^  https://mwl.dev/v0.1/conformance/core$'
 says "$out" '^  https://mwl.dev/v0.1/conformance/expressions/cel/math$'
 expect 0 "$mwlvm" --help
 says "$out" '^usage: '
-for command in run eval check explain graph asm dis decompile; do
+for command in run check explain graph test resume; do
     says "$out" "^  $command "
+done
+expect 0 "$mwlvm" help --all
+for command in run eval check explain graph asm dis decompile; do
+    says "$out" "^  $command"
     "$mwlvm" $command --help >"$err" 2>&1 || complain "$command --help: status $?"
     says "$err" "^usage: mwlvm \[*$command"
 done
 expect 2 "$mwlvm"
-says "$err" '^usage: mwlvm FILE'
+says "$out" '^usage: mwlvm FILE'
 expect 2 "$mwlvm" --nonsense
 says "$err" "there is no option '--nonsense'"
 expect 2 "$mwlvm" nonsense
@@ -58,7 +62,7 @@ expect 0 "$mwlvm" check tests/diag/unused-parameter.json
 says "$out" '^warning\[MWL0809\]: '
 expect 3 "$mwlvm" check --deny unused-parameter tests/diag/unused-parameter.json
 expect 3 "$mwlvm" check --deny=warnings tests/diag/unused-parameter.json
-expect 0 "$mwlvm" check --allow MWL0809 tests/diag/unused-parameter.json
+expect 0 "$mwlvm" check --ignore MWL0809 tests/diag/unused-parameter.json
 [ -s "$out" ] && complain 'an allowed warning is printed'
 expect 3 "$mwlvm" check tests/diag/unknown-step.json tools/examples/hello.json tests/diag/unknown-flow.json
 says "$out" '^2 errors$'
@@ -74,11 +78,11 @@ expect 3 "$mwlvm" check --provider "$dir/store.json" --provider "$dir/store.json
 says "$out" 'MWL0411'
 expect 2 "$mwlvm" check
 expect 2 "$mwlvm" check --format=xml tools/examples/hello.json
-expect 2 "$mwlvm" check --allow unknown-step tools/examples/hello.json
+expect 2 "$mwlvm" check --ignore unknown-step tools/examples/hello.json
 expect 2 "$mwlvm" check --deny no-such-thing tools/examples/hello.json
 expect 2 "$mwlvm" check ./no/such/file.json
-expect 2 "$mwlvm" check tools/examples/hello.json --allow
-says "$err" '^mwlvm: --allow needs a value: NAME$'
+expect 2 "$mwlvm" check tools/examples/hello.json --ignore
+says "$err" '^mwlvm: --ignore needs a value: NAME$'
 expect 0 "$mwlvm" explain mwl0301
 says "$out" 'MWL0301'
 expect 0 "$mwlvm" explain
@@ -134,7 +138,7 @@ echo '{' | expect 3 "$mwlvm" asm - -o "$dir/none.mwlb"
 [ ! -e "$dir/none.mwlb" ] || complain "a rejected definition left a file"
 expect 2 "$mwlvm" asm
 expect 2 "$mwlvm" asm "$dir/no-such.json"
-expect 2 "$mwlvm" asm --allow no-such-warning "$dir/call.json"
+expect 2 "$mwlvm" asm --ignore no-such-warning "$dir/call.json"
 expect 2 "$mwlvm" dis --nonsense
 expect 2 "$mwlvm" decompile
 

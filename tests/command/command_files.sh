@@ -217,12 +217,12 @@ fed 3 "$(cat "$dir/unfixed.json")" "$mwlvm" check --diff -
 
 # ---- usage: the right page, near names
 expect 2 "$mwlvm"
-says "$err" '^usage: mwlvm FILE'
-expect 0 "$mwlvm" help
+says "$out" '^usage: mwlvm FILE'
+expect 0 "$mwlvm" help --all
 says "$out" '^  decompile '
 expect 0 "$mwlvm" help run
 says "$out" '^  --virtual-time '
-expect 0 "$mwlvm" run -h
+expect 0 "$mwlvm" run --help
 says "$out" '^  6  a limit was reached'
 expect 0 "$mwlvm" -V
 says "$out" '^mwlvm [0-9]'
@@ -233,7 +233,7 @@ says "$err" "there is no command and no file 'runn'; did you mean 'run'?"
 expect 2 "$mwlvm" run $hello --inptu 3
 says "$err" "there is no option '--inptu'; did you mean '--input'?"
 says "$err" '^mwlvm: see `mwlvm run --help`$'
-expect 2 "$mwlvm" check --allow unused-flo $hello
+expect 2 "$mwlvm" check --ignore unused-flo $hello
 says "$err" "there is no warning 'unused-flo'; did you mean 'unused-flow'?"
 says "$err" '^mwlvm: see `mwlvm check --help`$'
 expect 2 "$mwlvm" check --provider

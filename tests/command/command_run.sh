@@ -104,7 +104,7 @@ expect 1 "$mwlvm" "$dir/fault.json" --input '{"id": 1, "name": 2}'
 says "$err" '^  having {id, name}$'
 expect 0 "$mwlvm" tests/diag/unused-parameter.json --arg used=1
 says "$err" 'MWL0809'
-expect 0 "$mwlvm" tests/diag/unused-parameter.json --arg used=1 --allow unused-parameter
+expect 0 "$mwlvm" tests/diag/unused-parameter.json --arg used=1 --ignore unused-parameter
 quiet
 expect 3 "$mwlvm" tests/diag/unused-parameter.json --arg used=1 --deny warnings
 
@@ -207,9 +207,9 @@ expect 1 "$mwlvm" "$dir/hidden.json" --virtual-time --id h
 says "$err" "^mwlvm: run h: the cleanup of dispatch #1 of Step 'a' failed too: U.Two: not undone"
 says "$err" "^mwlvm: run h: the cleanup of dispatch #2 of Step 'a' failed too: U.Three: not undone"
 if "$mwlvm" run --help | grep -q durable; then
-    expect 1 "$mwlvm" "$dir/hidden.json" --durable "$dir/hidden.db" --id h
+    expect 1 "$mwlvm" "$dir/hidden.json" --store "$dir/hidden.db" --id h
     says "$err" 'dispatch #1 .*: U.Two'
-    "$mwlvm" logs --durable "$dir/hidden.db" h >"$out"
+    "$mwlvm" logs --store "$dir/hidden.db" h >"$out"
     says "$out" 'hidden  *U.Two'
     says "$out" 'hidden  *U.Three'
 fi

@@ -103,10 +103,10 @@ cat >short.json <<'EOF'
 {"$schema": "https://mwl.dev/v0.1/flow/schema.json", "entrypoint": "end", "steps": {
  "end": {"action": "Return", "value": ["Bob", "{{ step.input }}"]}}}
 EOF
-if "$mwlvm" run short.json --input 8 --id over --durable store.db >/dev/null 2>&1; then
+if "$mwlvm" run short.json --input 8 --id over --store store.db >/dev/null 2>&1; then
     same "show: a run that is over" '  result: {"type":"success","value":["Bob",8]}' \
-        "$("$mwlvm" show --durable store.db over | tail -n 1)"
-    same "show --json: a run that is over" "over done ['Bob', 8]" "$("$mwlvm" show --durable store.db over --json |
+        "$("$mwlvm" show --store store.db over | tail -n 1)"
+    same "show --json: a run that is over" "over done ['Bob', 8]" "$("$mwlvm" show --store store.db over --json |
         python3 -c 'import json, sys; o = json.load(sys.stdin); print(o["id"], o["state"], o["result"]["value"])')"
 fi
 # a run that was saved with much memory is shown within the limits of the command, not of its sender
@@ -188,11 +188,11 @@ status=0; "$mwlvm" run long.json --save-at nap 2>/dev/null || status=$?
 same "--save-at without --save" 2 "$status"
 for option in --input --id --seed; do
     status=0; "$mwlvm" resume quit $option 1 2>note || status=$?
-    same "resume with $option" "2 mwlvm: a saved run has its input, arguments, id and seed already" "$status $(head -n 1 note)"
+    same "resume with $option" "2 mwlvm: there is no option '$option'" "$status $(head -n 1 note | cut -d';' -f1)"
 done
 # a case of `mwlvm test` begins with an input and ends with a Result
 status=0; "$mwlvm" resume quit --record case.json 2>note || status=$?
-same "resume --record" "2 mwlvm: --record is for a whole run, not for resume" "$status $(head -n 1 note)"
+same "resume --record" "2 mwlvm: there is no option '--record'; did you mean '--report'?" "$status $(head -n 1 note)"
 status=0; "$mwlvm" run long.json --save x --record case.json 2>note || status=$?
 same "--save with --record" "2 mwlvm: --record is for a whole run, not for --save" "$status $(head -n 1 note)"
 exit $failed

@@ -120,7 +120,7 @@ def check_names():
     """Every option of every --help is in each script and in the man page."""
     page = subprocess.run(["sh", "-c", "sed 's/\\\\-/-/g'"], input=mwlvm("manual"), capture_output=True, text=True).stdout
     scripts = {shell: mwlvm("completion", shell) for shell in ("bash", "zsh", "fish")}
-    commands = re.findall(r"^  (\w+) ", mwlvm("--help"), re.M)
+    commands = re.findall(r"^  (?!mwlvm)(\w+) ", mwlvm("help", "--all"), re.M)
     expect("the commands", len(commands) > 10 and "completion" in commands, commands)
     for command in commands:
         options = re.findall(r"^  (--?[\w-]+)", mwlvm(command, "--help"), re.M)

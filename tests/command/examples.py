@@ -101,8 +101,8 @@ for name in PAGES:
 if "--store" not in sys.argv:
     as_printed("retry.json", "charge-payment", "retry-composition")
     as_printed("polling.json", "poll-job", "polling")
-listing = subprocess.run([MWLVM, "--help"], capture_output=True, text=True).stdout
-for name in re.findall(r"^  ([a-z]+) ", listing, re.M):
+listing = subprocess.run([MWLVM, "help", "--all"], capture_output=True, text=True).stdout
+for name in re.findall(r"^  (?!mwlvm)([a-z]+) ", listing, re.M):
     help_text(name)
 for line in failures:
     print("FAIL", line)

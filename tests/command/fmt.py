@@ -57,7 +57,7 @@ def providers(file):
 
 def program(file, given):
     """The listing of the program (sections, constants, tables, code) but for positions; None if it is refused."""
-    done = mwlvm("dis", "--allow", "warnings", *given, file)
+    done = mwlvm("dis", "--ignore", "warnings", *given, file)
     if done.returncode != 0:
         return None
     listing = re.sub(rb" *;? \| \d+:\d+ .*", b"", done.stdout)

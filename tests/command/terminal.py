@@ -177,7 +177,7 @@ def durable():
     got = subprocess.run([MWLVM, "ps", "--store", store], capture_output=True, text=True)
     if "no durable runs" in got.stdout + got.stderr:
         return
-    s = run(SLEEP, "--durable", store, "--id", "seen")
+    s = run(SLEEP, "--store", store, "--id", "seen")
     seen = lines_of(s)
     form = re.compile(r"\[0:0\d\] a, sleeps( until \d\d:\d\d:\d\d \(\d s left\))?$")
     expect(seen and all(form.match(t) for t in seen) and any("until" in t for t in seen), "durable:", seen)
@@ -185,7 +185,7 @@ def durable():
     expect(times and len(times) <= 10 * (times[-1] - times[0]) + 5, "durable: drawn", len(times), "times")
     expect(s.states and s.states[-1][1] == "" and "null" in s.rows, "durable: the line is not gone:", s.rows)
     for words, env in ((["--quiet"], {}), ([], {"TERM": "dumb"})):
-        s = run(SLEEP, "--durable", store, *words, env=env)
+        s = run(SLEEP, "--store", store, *words, env=env)
         expect(not s.states, "durable:", words, env, repr(s.raw))
 
 
@@ -196,7 +196,7 @@ def failures_in_a_store():
         return
     fault = flow("fault", {"a": {"action": "Return", "value": "{{ {'b': 1}.c + frame.input }}"}})
     for path in (RAISE, fault):
-        plain, kept = run(path, status=1), run(path, "--durable", store, "--quiet", status=1)
+        plain, kept = run(path, status=1), run(path, "--store", store, "--quiet", status=1)
         expect(plain.raw == kept.raw and " at Step 'a'" in plain.raw, "in a store:", repr(plain.raw), repr(kept.raw))
     expect("|" in plain.raw and '{"type"' not in plain.raw, "no snippet:", repr(plain.raw))
 
@@ -296,7 +296,7 @@ def bar():
     quick = run("run", RAISE, "--each", path, "--quiet", stdout_file=out, status=1)
     expect(not quick.states, "a short one:", quick.raw)
     # the same terminal, in less than a second: nothing but Results and the summary
-    brief = run("run", RAISE, "--each", "-j", "1", "--allow", "unreachable-step", piped=b"1\n2\n", status=1)
+    brief = run("run", RAISE, "--each", "-j", "1", "--ignore", "unreachable-step", piped=b"1\n2\n", status=1)
     expect(not brief.states and len(brief.rows) == 5, "a short one:", brief.rows)
 
 

@@ -61,7 +61,7 @@ class Case(unittest.TestCase):
         return got
 
     def on(self, name, *words, **more):
-        return self.command(name, "--durable", "runs.db", *words, **more)
+        return self.command(name, "--store", "runs.db", *words, **more)
 
     def rows(self, *words):
         return [json.loads(line) for line in self.on("ps", "--json", *words).stdout.splitlines()]
@@ -84,14 +84,14 @@ class Case(unittest.TestCase):
 class Run(Case):
     def test_a_result_is_shown_once_it_is_stored(self):
         self.write("f.json", flow({"a": {"action": "Return", "value": "{{ frame.input + 1.0 }}"}}))
-        got = self.command("run", "f.json", "--durable", "runs.db", "--input", "4", "--id", "x")
+        got = self.command("run", "f.json", "--store", "runs.db", "--input", "4", "--id", "x")
         self.assertEqual(got.stdout, "5\n")
         self.assertTrue(got.stderr.endswith("mwlvm: run x is in runs.db\n"))
         self.assertEqual([(r["run"], r["state"], r["result"]["value"]) for r in self.rows("--all")], [("x", "done", 5)])
 
     def test_the_same_command_again_has_the_same_result_and_no_new_effect(self):
         self.write("f.json", flow({"a": append("one", "end")}))
-        words = ["run", "f.json", "--durable", "runs.db", "--id", "x", "--allow-exec"]
+        words = ["run", "f.json", "--store", "runs.db", "--id", "x", "--allow-exec"]
         first = self.command(*words)
         self.assertEqual(self.command(*words).stdout, first.stdout)
         self.assertEqual(self.seen(), ["x.1 one"])
@@ -101,15 +101,15 @@ class Run(Case):
     def test_the_columns_of_ps_fit_their_names(self):
         self.write("f.json", flow({"a": {"action": "Sleep", "for": "PT1H", "next": "b"}, "b": {"action": "Return"}}))
         for name in ("short", "n" * 40, "\u00e4" * 30):
-            self.command("run", "f.json", "--durable", "runs.db", "--id", name, "--detach")
-        lines = self.command("ps", "--durable", "runs.db").stdout.splitlines()
+            self.command("run", "f.json", "--store", "runs.db", "--id", name, "--detach")
+        lines = self.command("ps", "--store", "runs.db").stdout.splitlines()
         self.assertEqual([line.index(word) for line, word in zip(lines, ("STATE", "new", "new", "new"))], [41] * 4)
 
     def test_another_input_under_the_same_id_is_refused(self):
         self.write("f.json", flow({"a": {"action": "Sleep", "for": "PT0.01S", "next": "b"},
                                    "b": {"action": "Return", "value": "{{ frame.input }}"}},
                                   parameters={"type": "object", "properties": {"x": {}}}))
-        words = ["run", "f.json", "--durable", "runs.db", "--id", "x"]
+        words = ["run", "f.json", "--store", "runs.db", "--id", "x"]
         self.command(*words, "--input", '{"amount": 1}', "--arg", "x=1", "--detach")
         for other, what in ((["--input", '{"amount": 2}', "--arg", "x=1"], "another input"),
                             (["--input", "null", "--arg", "x=1"], "another input"),
@@ -117,18 +117,18 @@ class Run(Case):
             for more in ([], ["--detach"]):
                 got = self.command(*words, *other, *more, status=1)
                 self.assertEqual(got.stdout, "")
-                self.assertIn(f"run 'x' was started with {what}; `mwlvm resume x --durable runs.db` goes on with it", got.stderr)
+                self.assertIn(f"run 'x' was started with {what}; `mwlvm resume x --store runs.db` goes on with it", got.stderr)
         got = self.command(*words, "--input", '{ "amount": 1.0 }', "--arg", "x=1")
         self.assertEqual(got.stdout, '{"amount":1}\n')
-        self.command("run", "f.json", "--durable", "runs.db", "--id", "n", "--detach")  # no input is null
-        self.assertEqual(self.command("run", "f.json", "--durable", "runs.db", "--id", "n", "--input", "null").stdout, "null\n")
+        self.command("run", "f.json", "--store", "runs.db", "--id", "n", "--detach")  # no input is null
+        self.assertEqual(self.command("run", "f.json", "--store", "runs.db", "--id", "n", "--input", "null").stdout, "null\n")
 
     def test_an_id_that_the_server_would_not_take_is_refused(self):
         self.write("f.json", flow({"b": {"action": "Return", "value": "{{ 1 }}"}}, entrypoint="b"))
-        got = self.command("run", "f.json", "--durable", "runs.db", "--id", "x" * 501, status=2)
+        got = self.command("run", "f.json", "--store", "runs.db", "--id", "x" * 501, status=2)
         self.assertIn("--id has at most 500 bytes in a store", got.stderr)
         self.assertFalse(os.path.exists(self.path("runs.db")))
-        self.command("run", "f.json", "--durable", "runs.db", "--id", "x" * 500)
+        self.command("run", "f.json", "--store", "runs.db", "--id", "x" * 500)
 
     def test_a_transition_waits_for_its_commit_and_not_for_a_poll(self):
         """A poll comes each 50 ms; a hundred commits take less than a second. The best of three: the machine is not ours."""
@@ -136,7 +136,7 @@ class Run(Case):
         took = []
         while len(took) < 3 and min(took, default=1) >= 1:
             began = time.monotonic()
-            self.command("run", "f.json", "--durable", "runs.db", "--id", f"x{len(took)}")
+            self.command("run", "f.json", "--store", "runs.db", "--id", f"x{len(took)}")
             took.append(time.monotonic() - began)
         self.assertLess(min(took), 1)
         self.assertGreater(self.rows("--all")[0]["version"], 99)
@@ -147,9 +147,9 @@ class Run(Case):
         self.write("f.json", flow({"a": {"action": "Pass", "assign": {"l": "{{ lists.range(700) }}"}, "next": "b"},
                                    "b": {**ASK, "next": "c"}, "c": grow}))
         for run in ("x", "y"):
-            self.command("run", "f.json", "--durable", "runs.db", "--id", run, "--memory", "1G", "--detach")
+            self.command("run", "f.json", "--store", "runs.db", "--id", run, "--memory", "1G", "--detach")
             if run == "y":  # it has a snapshot
-                process = self.popen("resume", "--durable", "runs.db", "y", "--memory", "1G")
+                process = self.popen("resume", "--store", "runs.db", "y", "--memory", "1G")
                 self.until(lambda: [r for r in self.rows() if r["run"] == "y" and r["waits"] == 1])
                 process.send_signal(signal.SIGTERM)
                 process.communicate()
@@ -175,7 +175,7 @@ class Run(Case):
             by_wait = sorted(seeds, key=lambda seed: float(exact[seed].rstrip("s")))
             self.assertEqual(len(set(exact.values())), len(exact))
             for seed in (by_wait[0], by_wait[-1]):
-                for words in ([], ["--durable", "runs.db"]):
+                for words in ([], ["--store", "runs.db"]):
                     took = float(waited(seed, *words).rstrip("s")) - float(exact[seed].rstrip("s"))
                     self.assertTrue(-0.002 < took < 0.3, (seed, words, took, exact))
         seed, value = by_wait[0] - 2**53, waited(by_wait[0] - 2**53, "--virtual-time")
@@ -195,7 +195,7 @@ class Run(Case):
             status = {**codes, "fault": 1, "spin": 6}[name]
             for more in (["--result", "--pretty"], []):
                 plain = self.command(*words, *more, status=status)
-                kept = self.command(*words, *more, "--durable", "runs.db", "--quiet", "--id", name + str(len(more)), status=status)
+                kept = self.command(*words, *more, "--store", "runs.db", "--quiet", "--id", name + str(len(more)), status=status)
                 self.assertEqual((kept.stdout, kept.stderr), (plain.stdout, plain.stderr))
             again = self.on("resume", name + "0", "--fuel", "100000", status=status)  # the run is not in memory: no Step is known
             self.assertEqual(again.stdout, plain.stdout)
@@ -206,13 +206,13 @@ class Run(Case):
         for kind, status in (("error", 1), ("cancellation", 4), ("timeout", 5)):
             failure = {"type": kind, "code": "A.B", "message": "m"}
             self.write("f.json", flow({"a": {"action": "Call", "call": {"provider": MOCK, "with": {"failure": failure}}, "next": "end"}}))
-            got = self.command("run", "f.json", "--durable", "runs.db", status=status)
+            got = self.command("run", "f.json", "--store", "runs.db", status=status)
             self.assertEqual(json.loads(got.stdout)["code"], "A.B")
 
     def test_killed_in_the_middle_and_resumed(self):
         self.write("f.json", flow({"a": append("one", "n"), "n": {"action": "Sleep", "for": "PT3S", "next": "b"},
                                    "b": append("two", "end")}))
-        process = self.popen("run", "f.json", "--durable", "runs.db", "--id", "x", "--allow-exec", "--input", "7")
+        process = self.popen("run", "f.json", "--store", "runs.db", "--id", "x", "--allow-exec", "--input", "7")
         self.until(lambda: self.seen() and self.rows() and self.rows()[0]["version"] >= 0)
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -226,7 +226,7 @@ class Run(Case):
 
     def test_ctrl_c_leaves_the_run_in_the_store(self):
         self.write("f.json", flow({"a": SLEEP}))
-        process = self.popen("run", "f.json", "--durable", "runs.db", "--id", "x")
+        process = self.popen("run", "f.json", "--store", "runs.db", "--id", "x")
         self.until(lambda: os.path.exists(self.path("runs.db")) and [r["state"] for r in self.rows()] == ["waiting"])
         process.send_signal(signal.SIGINT)
         _, error = process.communicate(timeout=100)
@@ -236,11 +236,11 @@ class Run(Case):
 
     def test_a_second_owner_is_told_who_has_it(self):
         self.write("f.json", flow({"a": SLEEP}))
-        process = self.popen("run", "f.json", "--durable", "runs.db")
+        process = self.popen("run", "f.json", "--store", "runs.db")
         self.until(lambda: os.path.exists(self.path("runs.db")) and len(self.rows()) == 1)
         got = self.on("resume", "--all", status=1)
         self.assertIn(f"in use by process {process.pid} (mwlvm run)", got.stderr)
-        self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "y")  # everybody may start
+        self.command("run", "f.json", "--store", "runs.db", "--detach", "--id", "y")  # everybody may start
         self.assertEqual(len(self.rows()), 2)
         process.kill()
         process.communicate()
@@ -248,7 +248,7 @@ class Run(Case):
     def test_a_sleep_of_an_hour_is_a_row_and_nothing_in_memory(self):
         self.write("f.json", flow({"a": SLEEP}))
         for i in range(5):
-            self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", f"s{i}")
+            self.command("run", "f.json", "--store", "runs.db", "--detach", "--id", f"s{i}")
         self.assertIn("0 done, 0 failed, 0 stuck", self.on("resume", "--all").stderr)
         self.assertEqual([(r["state"], "due" in r) for r in self.rows()], [("waiting", True)] * 5)
         base = sqlite3.connect(self.path("runs.db"))
@@ -260,7 +260,7 @@ class Run(Case):
 
     def test_permissions_are_asked_for_before_a_run_goes_on(self):
         self.write("f.json", flow({"a": append("one", "end")}))
-        self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "x", "--allow-exec")
+        self.command("run", "f.json", "--store", "runs.db", "--detach", "--id", "x", "--allow-exec")
         self.assertIn("--allow-exec", self.on("resume", "--all", status=2).stderr)
         self.on("resume", "--all", "--allow-exec")
         self.assertEqual(self.seen(), ["x.1 one"])
@@ -270,7 +270,7 @@ class Messages(Case):
     def setUp(self):
         super().setUp()
         self.write("ask.json", flow({"a": ASK}))
-        self.command("run", "ask.json", "--durable", "runs.db", "--detach", "--id", "x")
+        self.command("run", "ask.json", "--store", "runs.db", "--detach", "--id", "x")
 
     def test_an_answer_before_its_wait_is_kept(self):
         self.on("answer", "x", "ok", '{"yes": true}')
@@ -291,7 +291,7 @@ class Messages(Case):
     def test_an_answer_settles_no_call_for_a_worker(self):
         uri = "mwl:provider.call/example.com/count/v1"
         self.write("call.json", flow({"a": {"action": "Call", "call": {"provider": uri}, "next": "end"}}))
-        self.command("run", "call.json", "--durable", "runs.db", "--detach", "--id", "y", "--remote", uri)
+        self.command("run", "call.json", "--store", "runs.db", "--detach", "--id", "y", "--remote", uri)
         early = self.on("answer", "y", "y.1", "true", status=1).stderr
         self.assertIn("'y.1' is a call for a worker outside", early)
         self.on("resume", "--all", "--remote", uri)
@@ -304,7 +304,7 @@ class Messages(Case):
         self.on("answer", "x", "x.1.ok", "1")  # a name like others
 
     def test_a_run_in_the_foreground_gets_its_answer(self):
-        process = self.popen("resume", "--durable", "runs.db", "x")
+        process = self.popen("resume", "--store", "runs.db", "x")
         self.until(lambda: self.rows()[0]["waits"] == 1)
         self.on("answer", "x", "ok", "[1]")
         out, error = process.communicate(timeout=100)
@@ -336,7 +336,7 @@ class Messages(Case):
     def test_prune_and_backup(self):
         self.on("answer", "x", "ok", "1")
         self.on("resume", "x")
-        self.command("run", "ask.json", "--durable", "runs.db", "--detach", "--id", "y")
+        self.command("run", "ask.json", "--store", "runs.db", "--detach", "--id", "y")
         old = os.umask(0o022)
         self.on("backup", "copy.db")
         os.umask(old)
@@ -348,7 +348,7 @@ class Messages(Case):
         self.assertEqual(self.on("prune").stdout, "0 removed\n")
         self.assertEqual(self.on("prune", "--keep", "PT0S", "--json").stdout, '{"removed":1}\n')
         self.assertEqual([r["run"] for r in self.rows("--all")], ["y"])
-        got = self.command("ps", "--durable", "copy.db", "--all", "--json").stdout.splitlines()
+        got = self.command("ps", "--store", "copy.db", "--all", "--json").stdout.splitlines()
         self.assertEqual([json.loads(line)["run"] for line in got], ["x", "y"])
         self.on("prune", "--keep", "soon", status=2)
 
@@ -368,7 +368,7 @@ class Refused(Case):
 
     def test_a_store_of_another_version(self):
         self.write("f.json", flow({"a": SLEEP}))
-        self.command("run", "f.json", "--durable", "runs.db", "--detach")
+        self.command("run", "f.json", "--store", "runs.db", "--detach")
         base = sqlite3.connect(self.path("runs.db"))
         base.execute("pragma user_version = 99")
         base.close()
@@ -377,7 +377,7 @@ class Refused(Case):
     def test_an_answer_that_does_not_fit_its_schema_is_refused(self):
         wait = {**ASK["call"], "with": {"name": "ok", "schema": {"type": "integer", "minimum": 3}}}
         self.write("f.json", flow({"a": {**ASK, "call": wait}}))
-        self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "x")
+        self.command("run", "f.json", "--store", "runs.db", "--detach", "--id", "x")
         self.on("answer", "x", "ok", "1")  # nobody waits yet: it is kept, and checked when its wait opens
         self.on("resume", "--all")
         self.assertIn("refused", self.on("logs", "x").stdout)
@@ -392,7 +392,7 @@ class Refused(Case):
 
     def test_a_store_of_the_first_version_is_upgraded(self):
         self.write("f.json", flow({"a": ASK}))
-        self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "x")
+        self.command("run", "f.json", "--store", "runs.db", "--detach", "--id", "x")
         self.on("resume", "--all")
         base = sqlite3.connect(self.path("runs.db"))
         base.executescript("""drop index wait_call; drop index run_ended; drop index run_stuck; drop table value;
@@ -406,7 +406,7 @@ class Refused(Case):
     def test_a_damaged_snapshot_is_stuck_and_the_others_go_on(self):
         self.write("f.json", flow({"a": ASK}))
         for run in ("x", "y"):
-            self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", run)
+            self.command("run", "f.json", "--store", "runs.db", "--detach", "--id", run)
         self.on("resume", "--all")
         base = sqlite3.connect(self.path("runs.db"))
         base.execute("update run set snapshot = zeroblob(200) where id = 'x'")
@@ -440,7 +440,7 @@ class Refused(Case):
         statuses = []
         for words in (("ps", "--all", "--json"), ("show", "x3"), ("logs", "--json"), ("resume", "--all", "--allow-exec"),
                       ("answer", "x15", "ok", "1"), ("cancel", "x16"), ("prune",)):
-            got = subprocess.run([MWLVM, words[0], "--durable", "runs.db", *words[1:]], cwd=self.folder.name,
+            got = subprocess.run([MWLVM, words[0], "--store", "runs.db", *words[1:]], cwd=self.folder.name,
                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=200)
             statuses.append(got.returncode)
             if got.returncode == 3:
@@ -467,7 +467,7 @@ class Refused(Case):
     def test_a_damaged_file_is_reported(self):
         self.write("f.json", flow({"a": ASK}))
         for i in range(20):
-            self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", f"x{i}", "--input", json.dumps("y" * 300))
+            self.command("run", "f.json", "--store", "runs.db", "--detach", "--id", f"x{i}", "--input", json.dumps("y" * 300))
         self.on("resume", "--all")
         for i in range(10):
             self.on("answer", f"x{i}", "ok", "1")
@@ -482,10 +482,10 @@ class Refused(Case):
 
     def test_a_damaged_log_and_a_check_after_an_end_that_was_not_clean(self):
         self.write("f.json", flow({"a": append("one", "b"), "b": ASK}))
-        self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "x3", "--allow-exec")
-        process = self.popen("resume", "--durable", "runs.db", "x3", "--allow-exec")
+        self.command("run", "f.json", "--store", "runs.db", "--detach", "--id", "x3", "--allow-exec")
+        process = self.popen("resume", "--store", "runs.db", "x3", "--allow-exec")
         self.until(lambda: self.rows()[0]["waits"] == 1)
-        self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "x4", "--allow-exec")
+        self.command("run", "f.json", "--store", "runs.db", "--detach", "--id", "x4", "--allow-exec")
         process.kill()
         process.communicate()
         data, log = self.read("runs.db"), self.read("runs.db-wal")
@@ -512,14 +512,14 @@ class Refused(Case):
 
     def test_a_full_disk_loses_nothing(self):
         self.write("f.json", flow({"a": append("one", "b"), "b": append("two", "end")}))
-        self.command("run", "f.json", "--durable", "runs.db", "--detach", "--id", "x", "--allow-exec")
+        self.command("run", "f.json", "--store", "runs.db", "--detach", "--id", "x", "--allow-exec")
         size = os.path.getsize(self.path("runs.db"))
 
         def small():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
 
-        process = self.popen("resume", "--durable", "runs.db", "--all", "--allow-exec", preexec_fn=small)
+        process = self.popen("resume", "--store", "runs.db", "--all", "--allow-exec", preexec_fn=small)
         try:
             process.communicate(timeout=3)
         except subprocess.TimeoutExpired:
@@ -533,13 +533,13 @@ class Refused(Case):
     def test_words_that_do_not_fit(self):
         self.write("f.json", flow({"a": SLEEP}))
         self.write("ask.json", flow({"a": ASK}))
-        self.assertIn("needs --durable", self.command("run", "ask.json", status=2).stderr)
+        self.assertIn("needs --store", self.command("run", "ask.json", status=2).stderr)
         self.command("run", "f.json", "--detach", status=2)
         self.command("run", "f.json", "--all", status=2)
-        self.command("run", "f.json", "--durable", "runs.db", "--trace", status=2)
-        self.command("run", "f.json", "--durable", "runs.db", "--each", status=2)
+        self.command("run", "f.json", "--store", "runs.db", "--trace", status=2)
+        self.command("run", "f.json", "--store", "runs.db", "--each", status=2)
         self.command("ps", status=2)
-        self.command("run", "f.json", "--durable", "runs.db", "--detach")
+        self.command("run", "f.json", "--store", "runs.db", "--detach")
         self.on("ps", "--state", "lost", status=2)
         self.on("answer", "x", status=2)
         self.on("logs", "nobody", status=1)

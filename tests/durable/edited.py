@@ -37,7 +37,7 @@ class Sqlite:
     due = "due_ns"
 
     def __init__(self):
-        self.where = ["--durable", "runs.db"]
+        self.where = ["--store", "runs.db"]
 
     def reset(self):
         for end in ("", "-wal", "-shm", "-owner"):

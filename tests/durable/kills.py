@@ -24,7 +24,7 @@ BLOCKS = 4  # of three effects
 # one of three asks the store for the snapshot that it has of the run
 SCRIPT = """#!/bin/sh
 if [ $(($$ % 3)) = 0 ]; then
-  known=$('{mwlvm}' show --durable runs.db "$1" 2>&1 | sed -n 's/^ *waits for call \\([0-9]*\\).*/\\1/p' | tail -n 1)
+  known=$('{mwlvm}' show --store runs.db "$1" 2>&1 | sed -n 's/^ *waits for call \\([0-9]*\\).*/\\1/p' | tail -n 1)
 fi
 printf 'effect %s %s %s %s\\nknown %s %s %s\\n' "$1" "$MWLVM_CALL_KEY" "$MWLVM_CALL_ATTEMPT" "$2" \
 "$1" "$MWLVM_CALL_KEY" "$known" >>history
@@ -48,7 +48,7 @@ class Round:
 
     def start(self):
         for run in self.ids:
-            got = command("run", "flow.json", "--durable", "runs.db", "--id", run, "--detach", "--allow-exec=./effect")
+            got = command("run", "flow.json", "--store", "runs.db", "--id", run, "--detach", "--allow-exec=./effect")
             assert got.returncode == 0, got.stderr
             note("start", run)
 
@@ -56,7 +56,7 @@ class Round:
         """Also before anything waits, and one too many."""
         run = self.dice.choice(self.ids)
         self.value += 1
-        got = command("answer", "--durable", "runs.db", run, "go", str(self.value))
+        got = command("answer", "--store", "runs.db", run, "go", str(self.value))
         if got.returncode == 0:
             note("answer", run, str(self.value))
         else:
@@ -83,7 +83,7 @@ class Round:
     def drive(self, kill):
         """`resume --all`, killed after some time unless it ends before. Returns whether it was killed."""
         with open("shown", "a") as shown, open("errors", "w+") as errors:
-            process = subprocess.Popen([MWLVM, "resume", "--durable", "runs.db", "--all", "--quiet", "--allow-exec=./effect"],
+            process = subprocess.Popen([MWLVM, "resume", "--store", "runs.db", "--all", "--quiet", "--allow-exec=./effect"],
                                        stdin=subprocess.DEVNULL, stdout=shown, stderr=errors)
             if kill and self.wait_for(process):
                 process.send_signal(signal.SIGKILL)
@@ -97,7 +97,7 @@ class Round:
     def resume(self, run):
         """One that is stuck. It may wait for an answer then: the command is ended after some time."""
         try:
-            command("resume", "--durable", "runs.db", run, "--quiet", "--allow-exec=./effect", timeout=3)
+            command("resume", "--store", "runs.db", run, "--quiet", "--allow-exec=./effect", timeout=3)
         except subprocess.TimeoutExpired:
             pass
 

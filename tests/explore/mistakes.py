@@ -139,7 +139,7 @@ def vocabulary():
         for option in ("--invariant", "--invariant-end"):
             status, out = explore(flow, expect, option, text)
             check(status == 2 and why in out, f"{option} {text}: {status}, not refused:\n{out}")
-    for options, why in ((["--allow", "unbuonded"], "did you mean 'unbounded'?"), (["--deny", "warnings"], "--deny")):
+    for options, why in ((["--ignore", "unbuonded"], "did you mean 'unbounded'?"), (["--deny", "warnings"], "--deny")):
         status, out = explore(flow, expect, *options)
         check(status == 2 and why in out, f"{options}: {status}\n{out}")
 

@@ -175,7 +175,7 @@ class Keys(Case):
 
     def killed_and_resumed(self, content, ready, *options):
         path = self.definition(content)
-        words = ["--durable", "runs.db", "--quiet", self.bank.allow(), *options]
+        words = ["--store", "runs.db", "--quiet", self.bank.allow(), *options]
         process = subprocess.Popen([MWLVM, "run", path, "--id", "o", *words], cwd=self.folder, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for _ in range(1000):

@@ -157,7 +157,7 @@ class Events(Case):
             if event["kind"] == "step":
                 steps.append((event["text"], event["flow"]))
         self.assertEqual(steps, [("a", ""), ("a", "inner"), ("end", "")])
-        self.assertIn(" step        a of inner\n", self.command("logs", "--durable", "runs.db", "x").stdout)
+        self.assertIn(" step        a of inner\n", self.command("logs", "--store", "runs.db", "x").stdout)
 
     def test_events_come_as_they_are_committed(self):
         self.serve()
@@ -213,16 +213,16 @@ class Tokens(Case):
         self.get("/metrics", tcp=True, status=401)
 
     def test_what_is_refused_at_the_start(self):
-        got = self.command("serve", "--durable", "runs.db", "--listen", "0.0.0.0:0", status=2)
+        got = self.command("serve", "--store", "runs.db", "--listen", "0.0.0.0:0", status=2)
         self.assertIn("--token-file", got.stderr)
         self.write("tokens", "not a token\n")
-        self.assertIn("tokens:1", self.command("serve", "--durable", "runs.db", "--tokens", "tokens", status=1).stderr)
+        self.assertIn("tokens:1", self.command("serve", "--store", "runs.db", "--tokens", "tokens", status=1).stderr)
         self.write("open-token", "a" * 64)
         os.chmod(self.path("open-token"), 0o644)
-        got = self.command("serve", "--durable", "runs.db", "--token-file", "open-token", status=1)
+        got = self.command("serve", "--store", "runs.db", "--token-file", "open-token", status=1)
         self.assertIn("others can read", got.stderr)
         self.serve()
-        got = self.command("serve", "--durable", "runs.db", status=1)
+        got = self.command("serve", "--store", "runs.db", status=1)
         self.assertIn("is in use by process", got.stderr)
 
 
@@ -269,7 +269,7 @@ class Links(Case):
 
     def test_addresses(self):
         for url in ("flows.example.com", "https://", "http://x/", "ftp://x"):
-            self.assertIn("--url", self.command("serve", "--durable", "runs.db", "--url", url, status=2).stderr)
+            self.assertIn("--url", self.command("serve", "--store", "runs.db", "--url", url, status=2).stderr)
         self.serve("--tokens", self.write("tokens", ""), listen="0.0.0.0:0")
         with open(self.path("log")) as f:
             self.assertIn("name --url", f.read())
@@ -301,7 +301,7 @@ class Stuck(Case):
         self.assertEqual(self.get("/v1/runs/x/result?wait=30").json, {"type": "success", "value": 7})
 
     def events(self, run):
-        got = self.command("logs", "--durable", "runs.db", run, "--json").stdout
+        got = self.command("logs", "--store", "runs.db", run, "--json").stdout
         return [json.loads(line) for line in got.splitlines()]
 
 
@@ -320,7 +320,7 @@ class Keeping(Case):
         self.serve("--keep-failed", "PT0S")
         self.until(lambda: len(self.get("/v1/runs?limit=1000").lines) == 120)
         for words in (("--keep", "soon"), ("--keep-failed", "-PT1S"), ("--drain", "1"), ("--lease", "PT4S")):
-            self.assertIn(words[0], self.command("serve", "--durable", "x.db", *words, status=2).stderr)
+            self.assertIn(words[0], self.command("serve", "--store", "x.db", *words, status=2).stderr)
 
 
 class State(Case):

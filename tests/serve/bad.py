@@ -76,7 +76,7 @@ class Bad(Case):
             at += 16 + size
         self.assertEqual(seen, [moved_to])
         self.write("own", "")
-        got = self.command("serve", "--durable", "runs.db", "--token-file", "own", status=1)
+        got = self.command("serve", "--store", "runs.db", "--token-file", "own", status=1)
         self.assertIn("own: a token has at least 16", got.stderr)
 
     def test_many_open_connections(self):

@@ -43,7 +43,7 @@ class Guide(Case):
             n += 1
             if command.endswith(" &"):
                 words = command.split()
-                self.assertEqual(words[:4], ["mwlvm", "serve", "--durable", "runs.db"])
+                self.assertEqual(words[:4], ["mwlvm", "serve", "--store", "runs.db"])
                 self.serve(*words[4:-1])
                 with open(self.path("log")) as f:
                     got = f.read().splitlines()

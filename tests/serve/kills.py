@@ -37,7 +37,7 @@ class Server:
         if self.process and self.process.poll() is None:
             return
         with open("log", "a") as log:
-            self.process = subprocess.Popen([MWLVM, "serve", "--durable", "runs.db", "--listen", "none", "flow.json",
+            self.process = subprocess.Popen([MWLVM, "serve", "--store", "runs.db", "--listen", "none", "flow.json",
                                              "--allow-exec=./effect"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def kill(self):

@@ -88,7 +88,7 @@ class Schedules(Case):
                               ({"name": "a", "program": "p", "every": "1s", "overlap": "no"}, "overlap"),
                               ({"name": "a", "program": "p", "every": "1s", "other": 1}, "not known")):
             self.write("schedule.json", [schedule])
-            got = self.command("serve", "--durable", "runs.db", "--listen", "none", "--schedule", "schedule.json", status=1)
+            got = self.command("serve", "--store", "runs.db", "--listen", "none", "--schedule", "schedule.json", status=1)
             self.assertIn(why, got.stderr)
 
 

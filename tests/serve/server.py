@@ -80,7 +80,7 @@ class Case(unittest.TestCase):
         self.log = open(self.path("log"), "a+")
         self.addCleanup(self.log.close)
         start = self.log.seek(0, 2)
-        self.process = subprocess.Popen([MWLVM, "serve", "--durable", "runs.db", "--listen", listen, *words],
+        self.process = subprocess.Popen([MWLVM, "serve", "--store", "runs.db", "--listen", listen, *words],
                                         cwd=self.folder.name, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
                                         restore_signals=False)  # SIGXFSZ stays ignored
         self.addCleanup(self.stop, signal.SIGKILL)

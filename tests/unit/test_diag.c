@@ -83,7 +83,7 @@ UTEST(diag, explain) {
                  "No path leads to a Step\n\n"
                  "From the entrypoint, along every `next`, clause and `catch`, this Step is never\n"
                  "reached. Remove it, or route to it.\n\n"
-                 "Silence it with --allow unreachable-step; make it an error with --deny "
+                 "Silence it with --ignore unreachable-step; make it an error with --deny "
                  "unreachable-step.\n",
                  mwl__buf_cstr(&out));
     mwl__buf_free(&out);
@@ -223,7 +223,7 @@ UTEST(diag, human_colour) {
         "\033[1;34m1 |\033[0m [1]\n"
         "\033[1;34m  |\033[0m  \033[1;33m^ here\033[0m\n"
         "\033[1;34m  |\033[0m\n"
-        "\033[1;34m  = \033[0m\033[1mmore\033[0m: mwlvm explain MWL0811 (--allow unused-flow "
+        "\033[1;34m  = \033[0m\033[1mmore\033[0m: mwlvm explain MWL0811 (--ignore unused-flow "
         "silences it)\n"
         "\n"
         "1 warning\n",

@@ -13,6 +13,7 @@ static const char *current; /* the subcommand that runs; NULL before it is found
 static int ending_signal;
 
 void cmd_begin(const char *name) { current = name; }
+const char *cmd_name(void) { return current ? current : ""; }
 void cmd_end_by_signal(int number) { ending_signal = number; }
 int cmd_ending_signal(void) { return ending_signal; }
 
@@ -44,7 +45,7 @@ int cmd_usage(const char *format, ...) {
     va_start(args, format);
     complain(format, args);
     va_end(args);
-    fprintf(stderr, "mwlvm: see `mwlvm %s%s--help`\n", current ? current : "", current ? " " : "");
+    fprintf(stderr, "mwlvm: see `mwlvm %s%s--help`\n", cmd_name(), current ? " " : "");
     return CMD_USAGE;
 }
 

@@ -56,12 +56,13 @@ static int take_memory(void *base, const char *word) {
 }
 
 const struct option limits_options[LIMITS_OPTIONS] = {
+    {"Limits", OPTION_TITLE, 0, NULL, NULL, NULL},
     {"--fuel", OPTION_CALL, 0, "N",
-     "at most N units of work, about one for each instruction and element; K, M\n"
+     "at most N units of work, about one for each instruction and element; K, M "
      "and G (thousands) may follow; `unlimited`; " LIMITS_FUEL_WORD " unless given",
      take_fuel},
     {"--memory", OPTION_CALL, 0, "SIZE",
-     "at most so many bytes; K, M and G (1024) may follow; `unlimited`;\n" LIMITS_MEMORY_WORD
+     "at most so many bytes; K, M and G (1024) may follow; `unlimited`; " LIMITS_MEMORY_WORD
      " unless given",
      take_memory},
 };

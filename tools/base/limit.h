@@ -25,7 +25,7 @@ struct limits {
 struct limits limits_default(void);
 
 /* The table of --fuel and --memory; its base is a struct limits. */
-#define LIMITS_OPTIONS 2
+#define LIMITS_OPTIONS 3
 extern const struct option limits_options[LIMITS_OPTIONS];
 
 /* Returns an allocator that uses the C library and gives at most as much as --memory allows. The

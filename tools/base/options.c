@@ -2,6 +2,7 @@
 #include "tools/base/options.h"
 
 #include "tools/base/cmd.h"
+#include "tools/base/help.h"
 #include "vm/base/suggest.h"
 
 #include <ctype.h>
@@ -24,35 +25,76 @@ int word_list_add(struct word_list *list, const char *word) {
 
 /* ---- help ------------------------------------------------------------------------------------ */
 
-static void print_row(const char *name, const char *operand, const char *text) {
+enum { LEFT = 22, SHORT = 16 }; /* columns of an option's name; options that -h shows all of */
+
+static void print_row(const struct option *row) {
     char left[64];
-    bool form = operand[0] == '='; /* an optional value */
-    snprintf(left, sizeof left, form ? "%s[%s]" : *operand ? "%s %s" : "%s%s", name, operand);
-    printf("  %-22s ", left);
-    if (strlen(left) > 22) printf("\n%25s", "");
-    for (; *text; text++) {
-        putchar(*text);
-        if (*text == '\n') printf("%25s", "");
-    }
-    putchar('\n');
+    bool form = row->operand[0] == '='; /* an optional value */
+    snprintf(left, sizeof left,
+             form            ? "%s[%s]"
+             : *row->operand ? "%s %s"
+                             : "%s%s",
+             row->name, row->operand);
+    help_row(left, LEFT, row->text);
 }
 
-static int print_help(const struct command_line *line) {
-    fputs(line->head, stdout);
+static size_t count_rows(const struct command_line *line) {
+    size_t n = 0;
     for (size_t t = 0; t < OPTIONS_TABLES; t++)
-        for (size_t i = 0; i < line->tables[t].n_rows; i++) {
+        for (size_t i = 0; i < line->tables[t].n_rows; i++)
+            n += line->tables[t].rows[i].kind != OPTION_TITLE;
+    return n;
+}
+
+/* The options under their headings, up to the second heading or all, and --help. Returns how many.
+ */
+static size_t print_options(const struct command_line *line, bool all, const char *about_help) {
+    const struct option about = {"-h, --help", OPTION_FLAG, 0, "", about_help, NULL};
+    size_t titles = 0, shown = 0;
+    for (size_t t = 0; t < OPTIONS_TABLES; t++)
+        for (size_t i = 0; i < line->tables[t].n_rows && (all || titles < 2); i++) {
             const struct option *row = &line->tables[t].rows[i];
-            print_row(row->name, row->operand, row->text);
+            bool title = row->kind == OPTION_TITLE;
+            titles += title;
+            if (title && (all || titles < 2))
+                printf("%s%s:\n", shown ? "\n" : "", row->name);
+            else if (!title)
+                print_row(row);
+            shown += !title;
         }
-    print_row("-h, --help", "", "this text");
-    fputs(line->foot, stdout);
+    if (titles) putchar('\n');
+    print_row(&about);
+    return shown;
+}
+
+static void print_more(size_t n) {
+    char text[100];
+    snprintf(text, sizeof text, "\n`mwlvm help %s` has %zu more options, and examples.\n",
+             cmd_name(), n);
+    help_prose(text);
+}
+
+static int print_help(const struct command_line *line, bool all) {
+    size_t n = count_rows(line);
+    help_prose(line->head);
+    size_t shown = print_options(line, all || n <= SHORT,
+                                 n <= SHORT ? "this text" : "in short (-h), or all of it (--help)");
+    if (shown == n)
+        help_prose(line->foot);
+    else
+        print_more(n - shown);
     return OPTIONS_HELP;
 }
 
 /* ---- parsing --------------------------------------------------------------------------------- */
 
-static const struct option *find(const struct command_line *line, const char *word, size_t len,
-                                 void **base) {
+/* Names that options had before; a command that has the new one takes the old one too. */
+static const struct {
+    const char *before, *now;
+} renamed[] = {{"--durable", "--store"}, {"--allow", "--ignore"}, {"--all", "--unfinished"}};
+
+static const struct option *find_name(const struct command_line *line, const char *word, size_t len,
+                                      void **base) {
     for (size_t t = 0; t < OPTIONS_TABLES; t++)
         for (size_t i = 0; i < line->tables[t].n_rows; i++) {
             const struct option *row = &line->tables[t].rows[i];
@@ -63,12 +105,21 @@ static const struct option *find(const struct command_line *line, const char *wo
     return NULL;
 }
 
+static const struct option *find(const struct command_line *line, const char *word, size_t len,
+                                 void **base) {
+    const struct option *row = find_name(line, word, len, base);
+    for (size_t i = 0; !row && i < sizeof renamed / sizeof *renamed; i++)
+        if (strlen(renamed[i].before) == len && memcmp(renamed[i].before, word, len) == 0)
+            row = find_name(line, renamed[i].now, strlen(renamed[i].now), base);
+    return row;
+}
+
 static int unknown(const struct command_line *line, const char *word, size_t len) {
     mwl__suggest s = mwl__suggest_make(word, len);
     for (size_t t = 0; t < OPTIONS_TABLES; t++)
         for (size_t i = 0; i < line->tables[t].n_rows; i++) {
-            const char *name = line->tables[t].rows[i].name;
-            mwl__suggest_offer(&s, name, strlen(name));
+            const struct option *row = &line->tables[t].rows[i];
+            if (row->kind != OPTION_TITLE) mwl__suggest_offer(&s, row->name, strlen(row->name));
         }
     mwl__suggest_offer(&s, "--help", 6);
     if (s.best)
@@ -88,6 +139,7 @@ static int set(const struct option *row, void *base, const char *value) {
     case OPTION_LIST: return word_list_add(field, value);
     case OPTION_CALL:
     case OPTION_FORM: return row->take(base, value);
+    case OPTION_TITLE: break;
     }
     return CMD_OK;
 }
@@ -129,7 +181,7 @@ int options_parse(const struct command_line *line, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         int status;
         if (more && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0))
-            return print_help(line);
+            return print_help(line, argv[i][1] == '-');
         if (more && strcmp(argv[i], "--") == 0) {
             more = false;
             continue;

@@ -11,18 +11,19 @@
 
 /* The field of an option is of the type that its kind names. */
 enum option_kind {
-    OPTION_FLAG, /* bool; no value */
-    OPTION_WORD, /* const char *; once */
-    OPTION_LIST, /* struct word_list; may be repeated */
-    OPTION_CALL, /* no field: `take` gets the table's base and the value; may be repeated */
-    OPTION_FORM  /* the same; the value is optional and follows "=" only; "" if there is no "=" */
+    OPTION_FLAG,  /* bool; no value */
+    OPTION_WORD,  /* const char *; once */
+    OPTION_LIST,  /* struct word_list; may be repeated */
+    OPTION_TITLE, /* not an option: `name` is a heading of the help */
+    OPTION_CALL,  /* no field: `take` gets the table's base and the value; may be repeated */
+    OPTION_FORM   /* the same; the value is optional and follows "=" only; "" if there is no "=" */
 };
 
 struct option {
     const char *name; /* "--input", or "-o" */
     enum option_kind kind;
     size_t at;                                  /* of the field, from the table's base */
-    const char *operand, *text;                 /* for the help; "\n" in text begins another line */
+    const char *operand, *text;                 /* for the help, which fills lines with them */
     int (*take)(void *base, const char *value); /* CMD_OK, or a status with a message */
 };
 
@@ -40,7 +41,7 @@ struct word_list {
 int word_list_add(struct word_list *list, const char *word); /* CMD_OK, or a message */
 void word_list_free(struct word_list *list);
 
-#define OPTIONS_TABLES 5
+#define OPTIONS_TABLES 7
 struct command_line {
     const char *head, *foot; /* of the help, around the options */
     struct option_table tables[OPTIONS_TABLES];
@@ -53,7 +54,7 @@ struct command_line {
 
 /* Options may be before, between and behind operands; "--" ends them; a value is the next word, or
  * follows "=". Returns CMD_OK; CMD_USAGE after a message; OPTIONS_HELP if --help or -h was one of
- * them, after printing the help. */
+ * them, after printing the help: of many options -h shows those before the second heading. */
 enum { OPTIONS_HELP = -1 };
 int options_parse(const struct command_line *line, int argc, char **argv);
 

@@ -139,9 +139,9 @@ static size_t columns_of(uint32_t c) {
     return 1;
 }
 
-size_t term_columns(void) {
+size_t term_columns(int stream) {
     struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) return size.ws_col;
+    if (ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) return size.ws_col;
     return 80;
 }
 
@@ -167,7 +167,7 @@ static bool put_status(const char *text, size_t room, bool write) {
 
 /* The last column stays free: some terminals begin a new line when it is written. */
 void term_status(const char *text) {
-    size_t room = term_columns() - 1;
+    size_t room = term_columns(STDERR_FILENO) - 1;
     bool whole = put_status(text, room, false);
     fputs("\r", stderr);
     put_status(text, whole || room < 3 ? room : room - 3, true);

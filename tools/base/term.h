@@ -41,7 +41,8 @@ int term_colour_option(void *ctx, const char *word);
 bool term_status_possible(void);
 void term_status(const char *text);
 void term_status_clear(void);
-/* Columns of the terminal of standard error; 80 if it does not say. */
-size_t term_columns(void);
+/* Columns of the terminal that a stream (STDOUT_FILENO, STDERR_FILENO) is; 80 if it does not say.
+ */
+size_t term_columns(int stream);
 
 #endif

@@ -34,7 +34,8 @@ static int no_word(void *ctx, const char *word) {
 }
 
 static const struct command commands[] = {
-#define CMD_X(name, operands, text) {#name, operands, text, cmd_##name},
+#define CMD_X(name, group, first, operands, text)                                                  \
+    {#name, CMD_##group##_GROUP, first, operands, text, cmd_##name},
     CMD_LIST(CMD_X)
 #undef CMD_X
 };

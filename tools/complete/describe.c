@@ -17,7 +17,8 @@ static void visit(void *ctx, const struct command_line *line) {
     c->foot = line->foot;
     for (size_t t = 0; t < OPTIONS_TABLES; t++)
         for (size_t i = 0; i < line->tables[t].n_rows; i++)
-            if (c->n_options < sizeof c->options / sizeof *c->options)
+            if (line->tables[t].rows[i].kind != OPTION_TITLE &&
+                c->n_options < sizeof c->options / sizeof *c->options)
                 c->options[c->n_options++] = &line->tables[t].rows[i];
 }
 
@@ -111,8 +112,4 @@ void describe_operands(const struct describe_command *c, mwl__buf *out) {
     if (strcmp(c->name, "providers") == 0) put_providers(out);
     if (strcmp(c->name, "explain") == 0) put_codes(out);
     if (strcmp(c->name, "completion") == 0) mwl__buf_puts(out, " bash zsh fish");
-}
-
-void describe_text(const struct option *o, mwl__buf *out) {
-    for (const char *t = o->text; *t; t++) mwl__buf_putc(out, *t == '\n' ? ' ' : *t);
 }

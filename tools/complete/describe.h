@@ -35,9 +35,6 @@ void describe_values(const struct describe_command *c, const struct option *o, m
 /* The same for the operand of a command. */
 void describe_operands(const struct describe_command *c, mwl__buf *out);
 
-/* Appends an option's text on one line. */
-void describe_text(const struct option *o, mwl__buf *out);
-
 /* The writers. */
 void describe_bash(const struct describe *d, mwl__buf *out);
 void describe_zsh(const struct describe *d, mwl__buf *out);

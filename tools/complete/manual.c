@@ -72,8 +72,6 @@ static const char *put_usage(mwl__buf *out, const char *head) {
 }
 
 static void put_option(mwl__buf *out, const struct option *o) {
-    mwl__buf text = mwl__buf_make(mwl_alloc_default());
-    describe_text(o, &text);
     mwl__buf_puts(out, ".TP\n\\fB");
     put_text(out, o->name, strlen(o->name));
     mwl__buf_puts(out, "\\fR");
@@ -84,8 +82,7 @@ static void put_option(mwl__buf *out, const struct option *o) {
         if (form) mwl__buf_putc(out, ']');
     }
     mwl__buf_putc(out, '\n');
-    put_filled(out, mwl__buf_cstr(&text), text.len);
-    describe_end(&text, out);
+    put_filled(out, o->text, strlen(o->text));
 }
 
 static void put_command(mwl__buf *out, const struct describe_command *c) {

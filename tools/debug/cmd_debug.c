@@ -21,6 +21,7 @@ static int take_cancel(void *base, const char *word) {
 
 static const struct option options[] = {
 #define AT(field) offsetof(struct debug, field)
+    {"Used most", OPTION_TITLE, 0, NULL, NULL, NULL},
     {"--script", OPTION_WORD, AT(script), "FILE", "read commands from FILE (-: standard input)",
      NULL},
     {"--input", OPTION_WORD, AT(setup.options.input), "JSON|@FILE", "the input", NULL},

@@ -14,29 +14,29 @@ struct answer {
 };
 
 static const char answer_head[] =
-    "usage: mwlvm answer --durable FILE RUN NAME JSON [OPTIONS]\n\n"
+    "usage: mwlvm answer --store FILE|URL RUN NAME JSON [OPTIONS]\n\n"
     "Answers a wait of a durable run: a call of the provider mwl:provider.call/mwlvm/answer/v1 with\n"
     "this name. JSON is the value, as for --input of `mwlvm run`. An answer that comes before its\n"
     "wait is kept for it. A second answer to one wait is refused, and one that does not fit the\n"
     "schema of its wait.\n\n";
 static const char answer_foot[] =
     "\nExample:\n"
-    "  mwlvm run tools/examples/approval.json --durable runs.db --id order-42 --detach && \\\n"
-    "    mwlvm answer --durable runs.db order-42 approval true && \\\n"
-    "    mwlvm resume --durable runs.db order-42\n" CMD_STATUSES;
+    "  mwlvm run tools/examples/approval.json --store runs.db --id order-42 --detach && \\\n"
+    "    mwlvm answer --store runs.db order-42 approval true && \\\n"
+    "    mwlvm resume --store runs.db order-42\n" CMD_STATUSES;
 static const struct option answer_options[] = {
     {"--key", OPTION_WORD, offsetof(struct answer, key), "KEY",
      "the answer is taken once, however often it is given with this key", NULL},
 };
 
 static const char cancel_head[] =
-    "usage: mwlvm cancel --durable FILE RUN [OPTIONS]\n\n"
+    "usage: mwlvm cancel --store FILE|URL RUN [OPTIONS]\n\n"
     "Asks a durable run to stop. Its cleanup runs in the process that has it or resumes it, and its Result\n"
     "is a cancellation. A run that is over stays as it is.\n\n";
 static const char cancel_foot[] =
     "\nExample:\n"
-    "  mwlvm run tools/examples/approval.json --durable runs.db --id order-42 --detach && \\\n"
-    "    mwlvm cancel --durable runs.db order-42\n" CMD_STATUSES;
+    "  mwlvm run tools/examples/approval.json --store runs.db --id order-42 --detach && \\\n"
+    "    mwlvm cancel --store runs.db order-42\n" CMD_STATUSES;
 static const struct option cancel_options[] = {
     {"--reason", OPTION_WORD, offsetof(struct answer, reason), "TEXT", "is in the Result", NULL},
 };

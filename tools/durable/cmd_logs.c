@@ -11,15 +11,15 @@
 #include <time.h>
 
 static const char head[] =
-    "usage: mwlvm logs --durable FILE [RUN] [OPTIONS]\n\n"
+    "usage: mwlvm logs --store FILE|URL [RUN] [OPTIONS]\n\n"
     "Prints what happened to the runs of a store, or to one of them: accepted, each Step, each\n"
     "call, failures that were caught, those of cleanups that are in no Result (hidden),\n"
     "answers, recoveries, the end.\n\n";
 
 static const char foot[] =
     "\nExample:\n"
-    "  mwlvm run tools/examples/hello.json --durable runs.db --id hello --detach && \\\n"
-    "    mwlvm logs --durable runs.db hello\n" CMD_STATUSES;
+    "  mwlvm run tools/examples/hello.json --store runs.db --id hello --detach && \\\n"
+    "    mwlvm logs --store runs.db hello\n" CMD_STATUSES;
 
 struct logs {
     struct store_line line;

@@ -11,27 +11,27 @@ struct prune {
 };
 
 static const char prune_head[] =
-    "usage: mwlvm prune --durable FILE [OPTIONS]\n\n"
+    "usage: mwlvm prune --store FILE|URL [OPTIONS]\n\n"
     "Removes runs that are over, with their Results and logs, and programs that no run needs.\n"
     "Runs that are not over stay.\n\n";
 static const char prune_foot[] =
     "\nExample:\n"
-    "  mwlvm run tools/examples/hello.json --durable runs.db --id hello --detach && \\\n"
-    "    mwlvm prune --durable runs.db --keep P7D\n" CMD_STATUSES;
+    "  mwlvm run tools/examples/hello.json --store runs.db --id hello --detach && \\\n"
+    "    mwlvm prune --store runs.db --keep P7D\n" CMD_STATUSES;
 static const struct option prune_options[] = {
     {"--keep", OPTION_WORD, offsetof(struct prune, keep), "DURATION",
-     "keep those that were done in this time; P7D unless given", NULL},
+     "how long runs that are done stay in the store; P7D unless given", NULL},
     {"--keep-failed", OPTION_WORD, offsetof(struct prune, keep_failed), "DURATION",
-     "keep those that failed in this time; P30D unless given", NULL},
+     "how long failed ones stay; P30D unless given", NULL},
 };
 
 static const char backup_head[] =
-    "usage: mwlvm backup --durable FILE COPY\n\n"
+    "usage: mwlvm backup --store FILE|URL COPY\n\n"
     "Copies a store as it is at one instant into a new file, while runs go on. The copy is a store.\n\n";
 static const char backup_foot[] =
     "\nExample:\n"
-    "  mwlvm run tools/examples/hello.json --durable runs.db --id hello --detach && \\\n"
-    "    mwlvm backup --durable runs.db runs-copy.db\n" CMD_STATUSES;
+    "  mwlvm run tools/examples/hello.json --store runs.db --id hello --detach && \\\n"
+    "    mwlvm backup --store runs.db runs-copy.db\n" CMD_STATUSES;
 
 static int prune(const struct prune *p, mwl_store *s) {
     mwl_durable_keep kept;

@@ -17,7 +17,7 @@ struct ps {
 };
 
 static const char head[] =
-    "usage: mwlvm ps --durable FILE [OPTIONS]\n\n"
+    "usage: mwlvm ps --store FILE|URL [OPTIONS]\n\n"
     "Lists the runs of a store that are not over, the oldest first. States: new (has not begun),\n"
     "live (in the memory of a process, or was when it ended), waiting (for its time or for a\n"
     "message), done, failed, aborted (ended without a Result), stuck (`mwlvm show` has the reason,\n"
@@ -25,13 +25,14 @@ static const char head[] =
 
 static const char foot[] =
     "\nExamples:\n"
-    "  mwlvm run tools/examples/hello.json --durable runs.db --id hello --detach && \\\n"
-    "    mwlvm ps --durable runs.db\n"
-    "  mwlvm run tools/examples/hello.json --durable runs.db --id hello --detach && \\\n"
-    "    mwlvm ps --durable runs.db --all --json\n" CMD_STATUSES;
+    "  mwlvm run tools/examples/hello.json --store runs.db --id hello --detach && \\\n"
+    "    mwlvm ps --store runs.db\n"
+    "  mwlvm run tools/examples/hello.json --store runs.db --id hello --detach && \\\n"
+    "    mwlvm ps --store runs.db --all --json\n" CMD_STATUSES;
 
 static const struct option options[] = {
-    {"--all", OPTION_FLAG, offsetof(struct ps, all), "", "also runs that are over", NULL},
+    {"--all", OPTION_FLAG, offsetof(struct ps, all), "", "all runs, also those that are over",
+     NULL},
     {"--state", OPTION_WORD, offsetof(struct ps, state), "STATE", "only those in this state", NULL},
     {"--waits", OPTION_FLAG, offsetof(struct ps, waits), "",
      "list open waits for answers instead of runs", NULL},

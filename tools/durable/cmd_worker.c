@@ -65,18 +65,19 @@ static const struct option options[] = {
     {"--drain", OPTION_WORD, AT(drain), "DURATION",
      "how long calls at work may take to finish; PT10S unless given", NULL},
     {"--keep", OPTION_WORD, AT(keep), "DURATION",
-     "remove runs that were done longer ago, as `mwlvm prune` does; none unless given", NULL},
+     "how long runs that are done stay in the store; for ever unless given", NULL},
     {"--keep-failed", OPTION_WORD, AT(keep_failed), "DURATION",
-     "with --keep: remove those that failed longer ago; P30D unless given", NULL},
+     "with --keep: how long failed ones stay; P30D unless given", NULL},
     {"--until-idle", OPTION_FLAG, AT(until_idle), "",
      "end when no run is in memory and none is due", NULL},
     {"--quiet", OPTION_FLAG, AT(run.quiet), "", "no line for each run that is over", NULL},
+    {"Providers", OPTION_TITLE, 0, NULL, NULL, NULL},
     {"--bind", OPTION_LIST, AT(run.bind_words), "URI=TARGET",
-     "answer calls of the provider URI by another provider (a URI), or by\n"
+     "answer calls of the provider URI by another provider (a URI), or by "
      "scripted answers (a JSON file); may be repeated",
      NULL},
     {"--remote", OPTION_LIST, AT(run.remote_words), "URI",
-     "calls of the provider URI are for workers outside, who ask `mwlvm serve` for\n"
+     "calls of the provider URI are for workers outside, who ask `mwlvm serve` for "
      "them; may be repeated",
      NULL},
 #undef AT
@@ -90,7 +91,7 @@ static int read_options(struct worker *w) {
     w->n_jobs = (unsigned)n;
     if (!store_is_shared(w->line.path))
         return cmd_usage("--store needs a URL such as postgresql://USER@HOST/DATABASE, not '%s'; a "
-                         "file has one worker: `mwlvm resume --durable FILE --all`",
+                         "file has one worker: `mwlvm resume --store FILE --unfinished`",
                          w->line.path);
     int status = store_duration("--lease", w->lease ? w->lease : "PT4S", LEASE_LEAST, &w->lease_ns);
     if (status == CMD_OK)
@@ -210,7 +211,7 @@ int cmd_worker(int argc, char **argv) {
     const struct command_line line = {
         head,
         foot,
-        {{store_options + 1, 1, &w.line},
+        {{store_options, STORE_PLACE, &w.line},
          {options, sizeof options / sizeof *options, &w},
          {permission_options, n_permission_options, &w.run.permissions},
          DEFINITION_TABLES(&w.run.definition)},

@@ -1,4 +1,4 @@
-/* durable.h: `run --durable`, `resume --durable` and `show --durable`, for the files of these
+/* durable.h: `run --store`, `resume --store` and `show --store`, for the files of these
  * commands. In a build without stdlib/durable they report that (tools/durable_none.c). */
 #ifndef MWL_TOOLS_DURABLE_DURABLE_H
 #define MWL_TOOLS_DURABLE_DURABLE_H

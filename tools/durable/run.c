@@ -1,4 +1,4 @@
-/* run.c: `mwlvm run --durable FILE` and `mwlvm resume --durable FILE`: runs that are in a store
+/* run.c: `mwlvm run --store FILE` and `mwlvm resume --store FILE`: runs that are in a store
  * before they begin, and what their ends mean for the shell. */
 #include "tools/durable/durable.h"
 
@@ -73,7 +73,7 @@ void drive_print_end(const mwl_durable_ended *run) {
     funlockfile(stdout);
 }
 
-/* With --all each end is a line of JSON. */
+/* With --unfinished each end is a line of JSON. */
 static bool on_ended(void *ctx, mwl_heap *heap, const mwl_durable_ended *run) {
     struct job *j = ctx;
     if (j->only) {
@@ -194,15 +194,17 @@ static const char *other_start(const struct found *f, mwl_heap *heap, const mwl_
 
 /* --id names a run that there is: the command was repeated, perhaps after a crash. */
 static int again(struct job *j, const struct found *f, mwl_heap *heap, const mwl_start *start) {
-    const char *where = j->options->durable, *option = store_is_shared(where) ? "store" : "durable";
+    const char *where = j->options->durable;
     const char *other = f->same ? other_start(f, heap, start) : NULL;
     if (!f->same)
-        return cmd_fail("run '%s' is of another program; `mwlvm resume %s --%s %s` goes on with it",
-                        j->only, j->only, option, store_shown(where));
+        return cmd_fail(
+            "run '%s' is of another program; `mwlvm resume %s --store %s` goes on with it", j->only,
+            j->only, store_shown(where));
     if (other)
-        return cmd_fail("run '%s' was started with %s; `mwlvm resume %s --%s %s` goes on with it, "
-                        "another --id starts another run",
-                        j->only, other, j->only, option, store_shown(where));
+        return cmd_fail(
+            "run '%s' was started with %s; `mwlvm resume %s --store %s` goes on with it, "
+            "another --id starts another run",
+            j->only, other, j->only, store_shown(where));
     if (j->options->detach) {
         printf("%s\n", j->only);
         return CMD_OK;
@@ -357,9 +359,9 @@ int durable_resume(const struct run_options *o) {
     int status = store_open(o->durable, false, &j.store);
     if (status == CMD_OK) status = join(&j, "mwlvm resume");
     if (status == CMD_OK) status = check_programs(&j, &p);
-    if (status == CMD_OK && !j.only && !o->all && p.n_runs != 1)
-        status = cmd_usage("%zu runs are not over; name one, or use --all", p.n_runs);
-    if (status == CMD_OK && !j.only && !o->all) j.only = p.one;
+    if (status == CMD_OK && !j.only && !o->unfinished && p.n_runs != 1)
+        status = cmd_usage("%zu runs are not over; name one, or use --unfinished", p.n_runs);
+    if (status == CMD_OK && !j.only && !o->unfinished) j.only = p.one;
     if (j.only && p.name) show_places(&j, p.name, p.program);
     if (status == CMD_OK) status = j.only ? resume_one(&j, &p) : resume_all(&j);
     free(p.ids);

@@ -1,4 +1,4 @@
-/* show.c: a run of a store for `mwlvm show --durable FILE RUN`. */
+/* show.c: a run of a store for `mwlvm show --store FILE RUN`. */
 #include "tools/durable/durable.h"
 
 #include "tools/base/cmd.h"

@@ -6,6 +6,7 @@
 #include "tools/base/json_out.h"
 #include "tools/base/term.h"
 #include "tools/session/loop.h"
+#include "tools/session/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,10 +180,7 @@ void store_put_time(const char *name, int64_t wall_ns) {
 }
 
 const struct option store_options[STORE_OPTIONS] = {
-    {"--durable", OPTION_WORD, offsetof(struct store_line, path), "FILE",
-     "the store of the runs, as `mwlvm run --durable FILE` made it", NULL},
-    {"--store", OPTION_WORD, offsetof(struct store_line, path), "URL",
-     "the same on PostgreSQL: postgresql://USER@HOST/DATABASE", NULL},
+    STORE_OPTION(offsetof(struct store_line, path), "the store of the runs: " STORE_WHERE),
     {"--json", OPTION_FLAG, offsetof(struct store_line, json), "", "a JSON object on each line",
      NULL},
 };
@@ -195,7 +193,7 @@ int store_operand(void *ctx, const char *word) {
 }
 
 int store_line_check(const struct store_line *l, size_t least, const char *const *names) {
-    if (!l->path) return cmd_usage("--durable FILE or --store URL says where the runs are");
+    if (!l->path) return cmd_usage("--store FILE|URL says where the runs are");
     if (l->n_words < least) return cmd_usage("%s is missing", names[l->n_words]);
     return CMD_OK;
 }

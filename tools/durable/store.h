@@ -1,4 +1,4 @@
-/* store.h: the store that `--durable FILE` or `--store URL` names, as the commands use it. */
+/* store.h: the store that `--store FILE|URL` names, as the commands use it. */
 #ifndef MWL_TOOLS_DURABLE_STORE_H
 #define MWL_TOOLS_DURABLE_STORE_H
 
@@ -49,15 +49,15 @@ void store_put_text(const char *name, const char *text, bool first);
 void store_put_json(const char *name, mwl_store_text json); /* nothing if there is none */
 void store_put_time(const char *name, int64_t wall_ns);     /* nothing for 0 and MWL_NEVER */
 
-/* What most of the commands have: --durable or --store, --json, and operands by position. */
+/* What most of the commands have: --store, --json, and operands by position. */
 struct store_line {
     const char *path;
     bool json;
     const char *words[3];
     size_t n_words, most;
 };
-#define STORE_PLACE 2   /* where it is */
-#define STORE_OPTIONS 3 /* and --json */
+#define STORE_PLACE 1   /* where it is */
+#define STORE_OPTIONS 2 /* and --json */
 extern const struct option store_options[STORE_OPTIONS];
 int store_operand(void *ctx, const char *word);
 /* CMD_OK, or a usage error: the store is missing, or a word. `names` are those of the operands. */

@@ -65,7 +65,7 @@ static int take_virtual(void *base, const char *word) {
     return take_duration("--max-virtual-time", word, &((struct job *)base)->budget.virtual_ns);
 }
 
-static int take_allow(void *base, const char *word) {
+static int take_ignore(void *base, const char *word) {
     for (int i = 0; i < FINDING_KINDS; i++)
         if (strcmp(word, finding_kind_name((enum finding_kind)i)) == 0)
             return word_list_add(&((struct job *)base)->allow, word);
@@ -87,6 +87,7 @@ static int take_deny(void *base, const char *word) {
 
 static const struct option options[] = {
 #define AT(field) offsetof(struct job, field)
+    {"Used most", OPTION_TITLE, 0, NULL, NULL, NULL},
     {"--input", OPTION_WORD, AT(input), "JSON|@FILE|-", "the input; null unless given", NULL},
     {"--arg", OPTION_LIST, AT(args), "NAME=JSON", "one argument of the Flow; may be repeated",
      NULL},
@@ -96,28 +97,30 @@ static const struct option options[] = {
     {"--provider", OPTION_LIST, AT(documents), "FILE",
      "a provider definition document; may be repeated", NULL},
     {"--invariant", OPTION_LIST, AT(invariants), "CEL",
-     "what must hold after every Step and at the end; it sees vars, step, failure, flow,\n"
-     "result and ended; calls('NAME'), succeeded('NAME'), failed('NAME'): how often, of a\n"
+     "what must hold after every Step and at the end; it sees vars, step, failure, flow, "
+     "result and ended; calls('NAME'), succeeded('NAME'), failed('NAME'): how often, of a "
      "Step, Flow/Step or URI; before('NAME', 'NAME'); may be repeated",
      NULL},
     {"--invariant-end", OPTION_LIST, AT(at_end), "CEL",
      "what must hold at the end of every run; may be repeated", NULL},
+    {"--write-case", OPTION_WORD, AT(write_case), "DIR",
+     "write the way to each finding as a case of `mwlvm test`", NULL},
+    {"--replay", OPTION_WORD, AT(replay), "FILE", "run a case that was written, and show it", NULL},
+    {"What is searched", OPTION_TITLE, 0, NULL, NULL, NULL},
     {"--no-cancel", OPTION_FLAG, AT(no_cancel), "", "do not try cancellations from outside", NULL},
     {"--no-merge", OPTION_FLAG, AT(no_merge), "",
      "visit equal states again: slow; the Results must be the same", NULL},
-    {"--allow", OPTION_CALL, 0, "KIND", "do not report findings of this kind; may be repeated",
-     take_allow},
-    {"--deny", OPTION_CALL, 0, "RANK", "warning or note: exit with status 1 for these too",
-     take_deny},
-    {"--all", OPTION_FLAG, AT(all), "",
-     "each finding by itself, not one for each Step and kind; and the notes", NULL},
     {"--max-states", OPTION_CALL, 0, "N", "300000 unless given", take_states},
     {"--max-time", OPTION_CALL, 0, "DURATION", "of the search; PT60S unless given", take_time},
     {"--max-virtual-time", OPTION_CALL, 0, "DURATION", "of one run; P366D unless given",
      take_virtual},
-    {"--write-case", OPTION_WORD, AT(write_case), "DIR",
-     "write the way to each finding as a case of `mwlvm test`", NULL},
-    {"--replay", OPTION_WORD, AT(replay), "FILE", "run a case that was written, and show it", NULL},
+    {"What is reported", OPTION_TITLE, 0, NULL, NULL, NULL},
+    {"--ignore", OPTION_CALL, 0, "KIND", "do not report findings of this kind; may be repeated",
+     take_ignore},
+    {"--deny", OPTION_CALL, 0, "RANK", "warning or note: exit with status 1 for these too",
+     take_deny},
+    {"--all", OPTION_FLAG, AT(all), "",
+     "all findings: each by itself, not one for each Step and kind; and the notes", NULL},
     {"--color", OPTION_CALL, 0, "WHEN",
      "auto (on a terminal, unless NO_COLOR is set), always or never", term_colour_option},
 #undef AT
@@ -131,8 +134,8 @@ static const char head[] =
     "cancellation from outside at every wait. Equal states are visited once. Reports the Results\n"
     "and what is wrong, each with the shortest script that leads there. tools/TESTING.md teaches\n"
     "it.\n\n"
-    "Example: mwlvm explore tools/examples/testing/order.json --input '{\"amount\": 12}' \\\n"
-    "           --provider tools/examples/testing/pay.provider.json\n\n";
+    "Example:\n  mwlvm explore tools/examples/testing/order.json --input '{\"amount\": 12}' \\\n"
+    "    --provider tools/examples/testing/pay.provider.json\n\n";
 
 static const char foot[] =
     "\nErrors: invariant, fault, cleanup-fails, cleanup-skipped, never-ends, limit, unreached, attempts.\n"

@@ -171,7 +171,7 @@ static void put_rest(const struct explore_report *r) {
         printf("%zu failure%s of a Step %s the Flow as %s; --all shows where.\n", notes,
                notes == 1 ? "" : "s", notes == 1 ? "leaves" : "leave",
                notes == 1 ? "a Result" : "Results");
-    if (allowed) printf("%zu more %s allowed.\n", allowed, allowed == 1 ? "was" : "were");
+    if (allowed) printf("%zu more %s ignored.\n", allowed, allowed == 1 ? "was" : "were");
 }
 
 void explore_report(const struct explore_report *r, size_t shown[FINDING_RANKS]) {

@@ -42,13 +42,13 @@ static int take_level(const char ***list, size_t *n, const char *name, bool allo
     const mwl__diag_info *row = mwl__diag_find(name);
     if (strcmp(name, "warnings") != 0 && !row) return no_warning(name);
     if (allow && row && row->severity == MWL_DIAG_ERROR)
-        return cmd_usage("'%s' is an error and cannot be allowed", name);
+        return cmd_usage("'%s' is an error and cannot be ignored", name);
     if (!grow(list, *n, sizeof **list)) return cmd_no_memory();
     (*list)[(*n)++] = name;
     return CMD_OK;
 }
 
-static int take_allow(void *base, const char *name) {
+static int take_ignore(void *base, const char *name) {
     struct definition *d = base;
     return take_level(&d->allow, &d->n_allow, name, true);
 }
@@ -99,10 +99,11 @@ static int take_format(void *base, const char *name) {
 }
 
 const struct option definition_options[DEFINITION_OPTIONS] = {
+    {"Definitions and their diagnostics", OPTION_TITLE, 0, NULL, NULL, NULL},
     {"--provider", OPTION_CALL, 0, "FILE", "a provider definition document; may be repeated",
      take_provider},
-    {"--allow", OPTION_CALL, 0, "NAME", "leave out a warning, by its name or code; may be repeated",
-     take_allow},
+    {"--ignore", OPTION_CALL, 0, "NAME",
+     "leave out a warning, by its name or code; may be repeated", take_ignore},
     {"--deny", OPTION_CALL, 0, "NAME", "make a warning an error; `warnings` means all of them",
      take_deny},
     {"--format", OPTION_CALL, 0, "FORM", "of the diagnostics: human, json or sarif", take_format},

@@ -28,9 +28,9 @@ struct definition {
 void definition_init(struct definition *d);
 void definition_free(struct definition *d);
 
-/* --provider, --allow, --deny, --format, --color; the base is a struct definition. */
-#define DEFINITION_OPTIONS 5
-#define DEFINITION_FORMAT 3 /* where --format is, for a command that has its own */
+/* A heading, --provider, --ignore, --deny, --format, --color; the base is a struct definition. */
+#define DEFINITION_OPTIONS 6
+#define DEFINITION_FORMAT 4 /* where --format is, for a command that has its own */
 extern const struct option definition_options[DEFINITION_OPTIONS];
 
 /* The tables of a struct definition for a struct command_line: those options and the limits. */

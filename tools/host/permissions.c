@@ -62,6 +62,7 @@ static int take_policy(void *base, const char *path) {
 }
 
 const struct option permission_options[] = {
+    {"What providers may touch", OPTION_TITLE, 0, NULL, NULL, NULL},
     {"--allow-http", OPTION_FORM, 0, "=HOST[:PORT],...",
      "let http reach these hosts; without a list, public ones", take_HTTP},
     {"--allow-exec", OPTION_FORM, 0, "=PROGRAM,...", "let exec start these programs", take_EXEC},

@@ -33,13 +33,13 @@ typedef struct check {
 
 static const struct option options[] = {
     {"--fix", OPTION_FLAG, offsetof(check, fix), "",
-     "make the repairs that are certain, in the files; what was changed is shown on\n"
+     "make the repairs that are certain, in the files; what was changed is shown on "
      "standard error",
      NULL},
     {"--diff", OPTION_FLAG, offsetof(check, diff), "",
      "print what --fix would change, as `diff -u` does, and change nothing", NULL},
     {"--bounds", OPTION_FLAG, offsetof(check, bounds), "",
-     "print how often each Step tries and how long each Step and Flow can take, as far\n"
+     "print how often each Step tries and how long each Step and Flow can take, as far "
      "as literal policies and bounds say",
      NULL},
     {"--permissions", OPTION_FLAG, offsetof(check, permissions), "",

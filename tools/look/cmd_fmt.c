@@ -25,7 +25,7 @@ struct fmt {
 
 static const struct option options[] = {
     {"--check", OPTION_FLAG, offsetof(struct fmt, check), "",
-     "change nothing; print the names of files that would change, and end with status 1\n"
+     "change nothing; print the names of files that would change, and end with status 1 "
      "if there are any",
      NULL},
     {"--diff", OPTION_FLAG, offsetof(struct fmt, diff), "",

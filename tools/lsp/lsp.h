@@ -41,7 +41,7 @@ struct lsp {
     struct rpc rpc;
     mwl_heap *heap; /* of messages */
     mwl_alloc alloc;
-    struct definition how; /* --provider, --allow, --deny */
+    struct definition how; /* --provider, --ignore, --deny */
     mwl__functions functions;
     mwl__catalog *catalog;
     mwl__diags library;     /* reports about documents of the library; there are none */

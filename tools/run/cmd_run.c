@@ -146,7 +146,7 @@ static int check_answers(const struct job *s) {
     for (uint32_t i = 0; document && i < t->n_imports; i++) {
         const char *import = mwl_as_text(s->program->consts[t->imports[i].uri_k], NULL);
         if (strcmp(import, uri) == 0 && !binds_has(&s->options.binds, uri))
-            return cmd_usage("%s waits for answers: it needs --durable FILE or --store URL",
+            return cmd_usage("%s waits for answers: it needs --store FILE|URL",
                              s->options.definition.path);
     }
     return CMD_OK;
@@ -199,10 +199,6 @@ static int command(int argc, char **argv, bool resumes) {
     s.resumes = resumes;
     int status = run_options_parse(&s.options, argc, argv, resumes);
     s.options.definition.runs = true;
-    const struct run_options *o = &s.options;
-    if (status == CMD_OK && resumes &&
-        (o->input || o->arguments || o->args.count || o->id || o->seed || o->each))
-        status = cmd_usage("a saved run has its input, arguments, id and seed already");
     if (status == CMD_OK) status = run_job(&s);
     run_options_free(&s.options);
     return status;

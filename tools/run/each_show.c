@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- codes ----------------------------------------------------------------------------------- */
 
@@ -114,7 +115,8 @@ void each_bar_draw(struct each_bar *b, const struct each_totals *t, uint64_t pos
         snprintf(words, sizeof words, "%s done, %s%s failed%s, %s/s%s", each_number(t->done, a),
                  t->failed ? TERM_RED : "", each_number(t->failed, c), t->failed ? TERM_PLAIN : "",
                  each_number((uint64_t)rate, r), left);
-    size_t at = 0, columns = term_columns(), used = (size_t)len + 1; /* the last stays free */
+    size_t at = 0, columns = term_columns(STDERR_FILENO),
+           used = (size_t)len + 1; /* the last stays free */
     if (b->size) {
         double part = (double)position / (double)b->size;
         at = put_gauge(text, sizeof text, part > 1 ? 1 : part, columns > used ? columns - used : 0);

@@ -83,66 +83,51 @@ static int take_trace(void *base, const char *word) {
     return cmd_usage("--trace, --trace=full or --trace=json, not '%s'", word);
 }
 
-static const struct option options[] = {
 #define AT(field) offsetof(struct run_options, field)
+static const struct option input_rows[] = {
+    {"Used most", OPTION_TITLE, 0, NULL, NULL, NULL},
     {"--input", OPTION_WORD, AT(input), "JSON|@FILE|-",
      "the input: JSON text, a file, or standard input to its end", NULL},
     {"--arg", OPTION_LIST, AT(args), "NAME=JSON", "one argument of the Flow; may be repeated",
      NULL},
     {"--args", OPTION_WORD, AT(arguments), "JSON|@FILE|-",
      "arguments: an object, given as --input is; --arg overrides it", NULL},
-    {"--result", OPTION_FLAG, AT(whole_result), "", "print the whole Result, not its value alone",
-     NULL},
-    {"--pretty", OPTION_FLAG, AT(pretty), "", "print on several lines (as on a terminal)", NULL},
-    {"--compact", OPTION_FLAG, AT(compact), "", "print on one line (as into a file or pipe)", NULL},
+    STORE_OPTION(AT(durable),
+                 "keep the run in this store, so that it outlives the process: " STORE_WHERE
+                 "; `mwlvm resume --store FILE|URL` goes on with it"),
+};
+static const struct option resume_rows[] = {
+    {"Used most", OPTION_TITLE, 0, NULL, NULL, NULL},
+    STORE_OPTION(AT(durable), "the store of the run: " STORE_WHERE),
+    {"--unfinished", OPTION_FLAG, AT(unfinished), "",
+     "with --store: go on with every run that is not over", NULL},
+};
+/* The next of both. */
+static const struct option first_rows[] = {
     {"--virtual-time", OPTION_FLAG, AT(virtual_time), "",
      "waits cost no time: the clock skips to the next timer", NULL},
-    {"--seed", OPTION_CALL, 0, "N",
-     "of jitter, from 1 on; a run with the same one repeats it, and generated ids under virtual time",
-     session_take_seed},
-    {"--id", OPTION_CALL, 0, "ID", "the execution's id; with --each ID-LINE", take_id},
-    {"--record", OPTION_WORD, AT(record), "FILE",
-     "write the run as a case of `mwlvm test`, with the answers that providers gave", NULL},
-    {"--trace", OPTION_FORM, 0, "=FORM",
-     "report what happens on standard error; `full`: with whole values;\n"
-     "`json`: a JSON object on each line",
-     take_trace},
-    {"--trace-file", OPTION_WORD, AT(trace_file), "FILE",
-     "write what happens as Chrome trace-event JSON, for Perfetto\n(https://ui.perfetto.dev)",
-     NULL},
-    {"--report", OPTION_WORD, AT(report), "FILE",
-     "write a page (HTML) of the run: its graph with the way taken, a timeline with a bar\n"
-     "for each attempt, inputs, Results, variables, failures",
+    {"--result", OPTION_FLAG, AT(whole_result), "", "print the whole Result, not its value alone",
      NULL},
     {"-v", OPTION_FLAG, AT(verbose), "", "print Steps, calls, waits and failures as they happen",
      NULL},
-    {"--quiet", OPTION_FLAG, AT(quiet), "",
-     "no live line on a terminal; with --each, no progress bar and no summary", NULL},
-    {"--bind", OPTION_LIST, AT(bind_words), "URI=TARGET",
-     "answer calls of the provider URI by another provider (a URI), or by\n"
-     "scripted answers (a JSON file); may be repeated",
+    {"--report", OPTION_WORD, AT(report), "FILE",
+     "write a page (HTML) of the run: its graph with the way taken, a timeline with a bar "
+     "for each attempt, inputs, Results, variables, failures",
      NULL},
-    {"--remote", OPTION_LIST, AT(remote_words), "URI",
-     "with --durable: calls of the provider URI are for workers outside, who ask\n"
-     "`mwlvm serve` for them; may be repeated",
-     NULL},
-    {"--save", OPTION_WORD, AT(save), "FILE",
-     "on Ctrl-\\ save the run and end; `mwlvm resume FILE` goes on with it", NULL},
-    {"--save-at", OPTION_WORD, AT(save_at), "STEP", "with --save: when the run waits in this Step",
-     NULL},
-    {"--durable", OPTION_WORD, AT(durable), "FILE",
-     "keep the run in this store, so that it outlives the process; after a crash\n"
-     "`mwlvm resume --durable FILE` goes on with it",
-     NULL},
-    {"--store", OPTION_WORD, AT(durable), "URL",
-     "the same on PostgreSQL, which several workers share (`mwlvm worker`):\n"
-     "postgresql://USER@HOST/DATABASE",
-     NULL},
+};
+static const struct option start_rows[] = {
+    {"One run", OPTION_TITLE, 0, NULL, NULL, NULL},
+    {"--id", OPTION_CALL, 0, "ID", "the execution's id; with --each ID-LINE", take_id},
+    {"--seed", OPTION_CALL, 0, "N",
+     "of jitter, from 1 on; a run with the same one repeats it, and generated ids under virtual time",
+     session_take_seed},
+    {"--record", OPTION_WORD, AT(record), "FILE",
+     "write the run as a case of `mwlvm test`, with the answers that providers gave", NULL},
     {"--detach", OPTION_FLAG, AT(detach), "",
-     "with --durable: print the id of the run when it is in the store, and end", NULL},
-    {"--all", OPTION_FLAG, AT(all), "", "of resume --durable: every run that is not over", NULL},
+     "with --store: print the id of the run when it is in the store, and end", NULL},
+    {"Many runs", OPTION_TITLE, 0, NULL, NULL, NULL},
     {"--each", OPTION_FORM, 0, "=FILE",
-     "one run for each line of FILE, or of standard input: a JSON input on\n"
+     "one run for each line of FILE, or of standard input: a JSON input on "
      "each line, a Result on each line of standard output",
      take_each},
     {"-j", OPTION_CALL, 0, "N", "with --each: threads; the default is one for each processor",
@@ -158,8 +143,46 @@ static const struct option options[] = {
      take_from},
     {"--fail-fast", OPTION_FLAG, AT(fail_fast), "",
      "with --each: cancel everything when a run has failed", NULL},
-#undef AT
 };
+/* The rest of both. */
+static const struct option rest_rows[] = {
+    {"What is printed and written", OPTION_TITLE, 0, NULL, NULL, NULL},
+    {"--pretty", OPTION_FLAG, AT(pretty), "", "print on several lines (as on a terminal)", NULL},
+    {"--compact", OPTION_FLAG, AT(compact), "", "print on one line (as into a file or pipe)", NULL},
+    {"--quiet", OPTION_FLAG, AT(quiet), "",
+     "no live line on a terminal; with --each, no progress bar and no summary", NULL},
+    {"--trace", OPTION_FORM, 0, "=FORM",
+     "report what happens on standard error; `full`: with whole values; "
+     "`json`: a JSON object on each line",
+     take_trace},
+    {"--trace-file", OPTION_WORD, AT(trace_file), "FILE",
+     "write what happens as Chrome trace-event JSON, for Perfetto (https://ui.perfetto.dev)", NULL},
+    {"A run in a file", OPTION_TITLE, 0, NULL, NULL, NULL},
+    {"--save", OPTION_WORD, AT(save), "FILE",
+     "on Ctrl-\\ save the run and end; `mwlvm resume FILE` goes on with it", NULL},
+    {"--save-at", OPTION_WORD, AT(save_at), "STEP", "with --save: when the run waits in this Step",
+     NULL},
+    {"Providers", OPTION_TITLE, 0, NULL, NULL, NULL},
+    {"--bind", OPTION_LIST, AT(bind_words), "URI=TARGET",
+     "answer calls of the provider URI by another provider (a URI), or by "
+     "scripted answers (a JSON file); may be repeated",
+     NULL},
+    {"--remote", OPTION_LIST, AT(remote_words), "URI",
+     "with --store: calls of the provider URI are for workers outside, who ask "
+     "`mwlvm serve` for them; may be repeated",
+     NULL},
+};
+#undef AT
+
+#define ROWS(rows)                                                                                 \
+    { rows, sizeof rows / sizeof *rows, o }
+/* The options of `run`, and those of `resume`: a start has more of them. */
+#define TABLES(first, ...)                                                                         \
+    {                                                                                              \
+        ROWS(first), ROWS(first_rows), __VA_ARGS__ ROWS(rest_rows),                                \
+            {permission_options, n_permission_options, &o->permissions},                           \
+            DEFINITION_TABLES(&o->definition)                                                      \
+    }
 
 static const char head[] =
     "usage: mwlvm [run] FILE [OPTIONS]\n\n"
@@ -168,10 +191,22 @@ static const char head[] =
     "to standard error.\n\n";
 
 static const char resume_head[] =
-    "usage: mwlvm resume FILE [OPTIONS]\n\n"
-    "Continues the run that `mwlvm run --save FILE` saved. Time has gone on meanwhile. Calls that\n"
-    "were in flight start again, with the same key. The options are those of `mwlvm run`, but for\n"
-    "its input, arguments, id and seed; --fuel and --memory are the limits from now on.\n\n";
+    "usage: mwlvm resume FILE [OPTIONS]\n"
+    "       mwlvm resume --store FILE|URL [RUN] [OPTIONS]\n\n"
+    "Continues the run that `mwlvm run --save FILE` saved, or runs of a store. Time has gone on\n"
+    "meanwhile. Calls that were in flight start again, with the same key. --fuel and --memory are\n"
+    "the limits from now on.\n\n";
+
+#define RUN_STATUSES                                                                               \
+    "Exit status:\n"                                                                               \
+    "  0  success\n"                                                                               \
+    "  1  the Result is a failure\n"                                                               \
+    "  2  wrong usage, or a file that cannot be read or written\n"                                 \
+    "  3  the definition or the program is rejected\n"                                             \
+    "  4  the Result is a cancellation\n"                                                          \
+    "  5  the Result is of type timeout\n"                                                         \
+    "  6  a limit was reached (--fuel, --memory)\n"                                                \
+    "  129, 130, 143  ended by SIGHUP, by Ctrl-C (SIGINT) or by SIGTERM, after cleanup\n"
 
 static const char foot[] =
     "\n"
@@ -180,29 +215,24 @@ static const char foot[] =
     "      {\"greeting\":\"Hello, Ada!\"}\n"
     "  echo '{\"name\": \"Bob\"}' | mwlvm run tools/examples/hello.json --each --quiet\n"
     "      {\"type\":\"success\",\"value\":{\"greeting\":\"Hello, Bob!\"}}\n"
-    "  mwlvm run tools/examples/hello.json --durable runs.db --input '{\"name\": \"Eve\"}'\n"
+    "  mwlvm run tools/examples/hello.json --store runs.db --input '{\"name\": \"Eve\"}'\n"
     "      {\"greeting\":\"Hello, Eve!\"}\n\n"
     "--input takes JSON text; a word that is not JSON is the name of a file, and @FILE is always\n"
     "one. Without --input, a file or a pipe on standard input is read to its end and is the input\n"
     "when there is something in it; else the input is null. `--input null` reads nothing: use it\n"
-    "where another program starts the command with a pipe that it does not close. Ctrl-C cancels the run, with its\n"
-    "cleanup; a second Ctrl-C ends it.\n\n"
-    "`mwlvm resume FILE` continues a run that --save wrote, and takes the same options, but for\n"
-    "those of its start. Time has gone on meanwhile. Calls that were in flight start again.\n\n"
-    "With --durable the run is in the store before it begins, and a call with effects starts only\n"
+    "where another program starts the command with a pipe that it does not close. Ctrl-C cancels\n"
+    "the run, with its cleanup; a second Ctrl-C ends it.\n\n"
+    "With --store the run is in the store before it begins, and a call with effects starts only\n"
     "when the store knows of it. So after a crash a call can be made again, under the same key, but\n"
     "never another one under that key. Repeat the command with the same --id, or use\n"
-    "`mwlvm resume --durable FILE [RUN]` or `--all`. Ctrl-C leaves the run in the store.\n"
-    "`ps`, `show`, `logs`, `answer`, `cancel`, `prune` and `backup` work on a store.\n\n"
-    "Exit status:\n"
-    "  0  success\n"
-    "  1  the Result is a failure\n"
-    "  2  wrong usage, or a file that cannot be read or written\n"
-    "  3  the definition or the program is rejected\n"
-    "  4  the Result is a cancellation\n"
-    "  5  the Result is of type timeout\n"
-    "  6  a limit was reached (--fuel, --memory)\n"
-    "  129, 130, 143  ended by SIGHUP, by Ctrl-C (SIGINT) or by SIGTERM, after cleanup\n";
+    "`mwlvm resume`. Ctrl-C leaves the run in the store. `ps`, `show`, `logs`, `answer`, `cancel`,\n"
+    "`prune` and `backup` work on a store.\n\n" RUN_STATUSES;
+
+static const char resume_foot[] =
+    "\n"
+    "Example:\n"
+    "  mwlvm run tools/examples/hello.json --store runs.db --id hello --detach && \\\n"
+    "    mwlvm resume --store runs.db hello\n\n" RUN_STATUSES;
 
 /* Standard input is one thing at most. */
 static int one_reader(struct run_options *o) {
@@ -233,14 +263,14 @@ static int check_each(struct run_options *o) {
                         : o->report     ? "--report"
                         : o->verbose    ? "-v"
                         : o->save       ? "--save"
-                        : o->durable    ? "--durable"
+                        : o->durable    ? "--store"
                                         : NULL;
     if (wrong) return cmd_usage("%s is for one run, not for --each", wrong);
     return CMD_OK;
 }
 
 /* Refuses options that a durable run does not have: another process may go on with it. */
-static int check_durable(const struct run_options *o, bool resumes) {
+static int check_durable(const struct run_options *o) {
     const char *wrong = o->trace          ? "--trace"
                         : o->trace_file   ? "--trace-file"
                         : o->record       ? "--record"
@@ -249,36 +279,32 @@ static int check_durable(const struct run_options *o, bool resumes) {
                         : o->save         ? "--save"
                         : o->virtual_time ? "--virtual-time"
                                           : NULL;
-    if (o->all && (!resumes || !o->durable)) return cmd_usage("--all is for resume --durable");
-    if (o->detach && (resumes || !o->durable)) return cmd_usage("--detach is for run --durable");
-    if (o->remote_words.count && !o->durable) return cmd_usage("--remote is for --durable");
-    if (o->all && o->definition.path) return cmd_usage("either a run or --all");
-    if (wrong && o->durable) return cmd_usage("%s cannot be used with --durable", wrong);
+    if (o->unfinished && !o->durable) return cmd_usage("--unfinished is for --store");
+    if (o->detach && !o->durable) return cmd_usage("--detach is for --store");
+    if (o->remote_words.count && !o->durable) return cmd_usage("--remote is for --store");
+    if (o->unfinished && o->definition.path) return cmd_usage("either a RUN or --unfinished");
+    if (wrong && o->durable) return cmd_usage("%s cannot be used with --store", wrong);
     return CMD_OK;
 }
 
 int run_options_parse(struct run_options *o, int argc, char **argv, bool resumes) {
     memset(o, 0, sizeof *o);
     definition_init(&o->definition);
-    const struct command_line line = {resumes ? resume_head : head,
-                                      foot,
-                                      {{options, sizeof options / sizeof *options, o},
-                                       {permission_options, n_permission_options, &o->permissions},
-                                       DEFINITION_TABLES(&o->definition)},
-                                      take_operand,
-                                      o,
-                                      false};
-    int status = options_parse(&line, argc, argv);
+    const struct command_line run = {head,         foot, TABLES(input_rows, ROWS(start_rows), ),
+                                     take_operand, o,    false};
+    const struct command_line resume = {resume_head,  resume_foot, TABLES(resume_rows, ),
+                                        take_operand, o,           false};
+    int status = options_parse(resumes ? &resume : &run, argc, argv);
     if (status != CMD_OK) return status;
     const char *file = o->definition.path;
     if (!file && !(resumes && o->durable))
         return cmd_usage(resumes ? "no FILE to resume" : "no FILE to run");
-    status = check_durable(o, resumes);
+    status = check_durable(o);
     if (status != CMD_OK) return status;
     if (o->quiet && o->verbose) return cmd_usage("-v and --quiet exclude each other");
     if (o->pretty && o->compact) return cmd_usage("--pretty and --compact exclude each other");
-    if (o->record && (o->save || resumes)) /* a case begins with an input and ends with a Result */
-        return cmd_usage("--record is for a whole run, not for %s", resumes ? "resume" : "--save");
+    if (o->record && o->save) /* a case begins with an input and ends with a Result */
+        return cmd_usage("--record is for a whole run, not for --save");
     if (o->save_at && !o->save) return cmd_usage("--save-at needs --save FILE");
     if (o->save && !resumes && file_out_is_input(o->save, file))
         return cmd_usage("--save would overwrite %s", file);

@@ -16,8 +16,7 @@ enum { CONNECTIONS = 10000, IDLE_S = 60 };
 #define LISTEN "127.0.0.1:7441"
 
 static const char head[] =
-    "usage: mwlvm serve --durable FILE [DEFINITION...] [OPTIONS]\n"
-    "       mwlvm serve --store URL [DEFINITION...] [OPTIONS]\n\n"
+    "usage: mwlvm serve --store FILE|URL [DEFINITION...] [OPTIONS]\n\n"
     "Drives the runs of a store, and serves HTTP for them: start, list, look at, answer, cancel;\n"
     "events as they happen; a page for people at /. Each DEFINITION is a program that can be\n"
     "started, under the name of its file without .json. tools/SERVE.md has every endpoint.\n\n";
@@ -31,18 +30,21 @@ static const char foot[] =
     "ends it at once. A run that asks for something which the server may not do (--allow-...) is\n"
     "stuck; POST /v1/runs/ID/resume tries again.\n\n"
     "Example:\n"
-    "  mwlvm serve --durable runs.db tools/examples/approval.json --listen 127.0.0.1:0 & sleep 2 && \\\n"
+    "  mwlvm serve --store runs.db tools/examples/approval.json --listen 127.0.0.1:0 & sleep 2 && \\\n"
     "    curl -s --unix-socket runs.db-sock http://mwlvm/v1/runs -d '{\"program\": \"approval\"}' && \\\n"
     "    kill $!\n" CMD_STATUSES;
 
 static const struct option options[] = {
 #define AT(field) offsetof(struct serve_options, field)
-    {"--durable", OPTION_WORD, AT(run.durable), "FILE", "the store of the runs; made if it is new",
-     NULL},
-    {"--store", OPTION_WORD, AT(run.durable), "URL",
-     "the same, in a database: postgresql://USER@HOST/DATABASE", NULL},
+    {"Used most", OPTION_TITLE, 0, NULL, NULL, NULL},
+    STORE_OPTION(AT(run.durable), "the store of the runs, made if it is new: " STORE_WHERE),
     {"--listen", OPTION_WORD, AT(listen), "HOST:PORT",
      "where to listen; " LISTEN " without it; `none`: the unix socket alone", NULL},
+    {"--url", OPTION_WORD, AT(url), "URL",
+     "how people reach the server, for example by a proxy: links begin with it", NULL},
+    {"--schedule", OPTION_WORD, AT(schedule), "PATH",
+     "start runs by the clock: a JSON file of schedules", NULL},
+    {"Who may connect", OPTION_TITLE, 0, NULL, NULL, NULL},
     {"--unix", OPTION_WORD, AT(unix_path), "PATH",
      "the unix socket; FILE-sock without it; `none`: there is none", NULL},
     {"--token-file", OPTION_WORD, AT(token_file), "PATH",
@@ -50,26 +52,25 @@ static const struct option options[] = {
     {"--tokens", OPTION_WORD, AT(tokens), "PATH", "more tokens: a hash and scopes on each line",
      NULL},
     {"--new-token", OPTION_WORD, AT(new_token), "SCOPES",
-     "make a token with these scopes, add it to --tokens, print it, and end;\n"
+     "make a token with these scopes, add it to --tokens, print it, and end; "
      "scopes: read, start, answer, work, admin, with commas",
      NULL},
-    {"--schedule", OPTION_WORD, AT(schedule), "PATH",
-     "start runs by the clock: a JSON file of schedules", NULL},
-    {"--keep", OPTION_WORD, AT(keep_word), "DURATION",
-     "remove runs that have been done for this long; without it they stay", NULL},
-    {"--keep-failed", OPTION_WORD, AT(keep_failed_word), "DURATION",
-     "remove runs that have failed for this long; P30D with --keep, else they stay", NULL},
-    {"--url", OPTION_WORD, AT(url), "URL",
-     "how people reach the server, for example by a proxy: links begin with it", NULL},
-    {"--lease", OPTION_WORD, AT(lease_word), "DURATION",
-     "with --store: others take its runs when it was not heard of for this long; PT4S", NULL},
-    {"--drain", OPTION_WORD, AT(drain_word), "DURATION",
-     "at the end, how long calls at work may take to finish; PT10S with --store, else PT0S", NULL},
     {"--connections", OPTION_WORD, AT(connections_word), "N", "open at most so many; 10000", NULL},
     {"--idle", OPTION_WORD, AT(idle_word), "SECONDS",
-     "close a connection that sends no whole request for so long, or fetches nothing of its\n"
+     "close a connection that sends no whole request for so long, or fetches nothing of its "
      "answer for twice as long; 60",
      NULL},
+    {"The runs of the store", OPTION_TITLE, 0, NULL, NULL, NULL},
+    {"--keep", OPTION_WORD, AT(keep_word), "DURATION",
+     "how long runs that are done stay in the store; for ever unless given", NULL},
+    {"--keep-failed", OPTION_WORD, AT(keep_failed_word), "DURATION",
+     "how long failed ones stay; P30D with --keep, else for ever", NULL},
+    {"--lease", OPTION_WORD, AT(lease_word), "DURATION",
+     "with a database: others take its runs when it was not heard of for this long; PT4S", NULL},
+    {"--drain", OPTION_WORD, AT(drain_word), "DURATION",
+     "at the end, how long calls at work may take to finish; PT10S with a database, else PT0S",
+     NULL},
+    {"Providers", OPTION_TITLE, 0, NULL, NULL, NULL},
     {"--bind", OPTION_LIST, AT(run.bind_words), "URI=TARGET", "as for `mwlvm run`", NULL},
     {"--remote", OPTION_LIST, AT(run.remote_words), "URI",
      "calls of the provider URI are for workers outside (GET /v1/calls)", NULL},
@@ -100,7 +101,8 @@ static int read_duration(const char *name, const char *word, int64_t least, int6
 
 static int check_times(struct serve_options *o) {
     bool shared = store_is_shared(o->run.durable);
-    if (o->lease_word && !shared) return cmd_usage("--lease is for --store: a file has one worker");
+    if (o->lease_word && !shared)
+        return cmd_usage("--lease is for a database: a file has one worker");
     if (shared && !o->drain_word) o->drain_word = "PT10S";
     if (o->keep_word && !o->keep_failed_word) o->keep_failed_word = "P30D";
     o->keep_ns = o->keep_failed_ns = -1;
@@ -148,7 +150,7 @@ static int check(struct serve_options *o) {
     int status = read_number("--connections", o->connections_word, 1000000, &o->connections);
     if (status == CMD_OK) status = read_number("--idle", o->idle_word, 86400, &o->idle_s);
     if (status != CMD_OK || o->new_token) return status;
-    if (!o->run.durable) return cmd_usage("--durable FILE or --store URL says where the runs are");
+    if (!o->run.durable) return cmd_usage("--store FILE|URL says where the runs are");
     status = check_times(o);
     if (status == CMD_OK) status = check_url(o);
     if (status != CMD_OK) return status;

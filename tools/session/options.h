@@ -12,12 +12,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Where runs are kept: the one row of every command that has it. */
+#define STORE_WHERE "a file, or a database, postgresql://USER@HOST/DATABASE"
+#define STORE_OPTION(at, text)                                                                     \
+    { "--store", OPTION_WORD, at, "FILE|URL", text, NULL }
+
 struct run_options {
     struct definition definition; /* FILE; how to assemble; limits */
     const char *input, *arguments, *id, *trace_file, *record, *report;
     const char *save, *save_at; /* FILE; a Step */
     const char *durable;        /* the store */
-    bool all;                   /* of resume: every run of the store */
+    bool unfinished;            /* of resume: every run of the store that is not over */
     bool detach;                /* with durable: accept the run, and end */
     struct word_list args, bind_words;
     struct binds binds; /* of bind_words, when they are read */

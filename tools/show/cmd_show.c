@@ -26,7 +26,7 @@ struct show {
 
 static const char head[] =
     "usage: mwlvm show FILE [OPTIONS]\n"
-    "       mwlvm show --durable FILE RUN [OPTIONS]\n\n"
+    "       mwlvm show --store FILE|URL RUN [OPTIONS]\n\n"
     "Describes a run that `mwlvm run --save` saved, or one of a store: in which Steps it is, what\n"
     "it waits for, and its variables; of a run that is over its Result. Nothing is executed.\n\n";
 
@@ -36,10 +36,7 @@ static const char foot[] =
 
 static const struct option options[] = {
     {"--json", OPTION_FLAG, offsetof(struct show, json), "", "print one JSON object", NULL},
-    {"--store", OPTION_WORD, offsetof(struct show, durable), "URL",
-     "the same on PostgreSQL: postgresql://USER@HOST/DATABASE", NULL},
-    {"--durable", OPTION_WORD, offsetof(struct show, durable), "FILE", "the store of the run",
-     NULL},
+    STORE_OPTION(offsetof(struct show, durable), "the store of the run: " STORE_WHERE),
 };
 
 static int operand(void *ctx, const char *word) {

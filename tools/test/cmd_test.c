@@ -105,7 +105,7 @@ static const char head[] =
     "Runs cases: files that name a definition, an input, what the providers answer and what is\n"
     "expected; of folders, every such file in them, and cases in the layout of the conformance\n"
     "suite. No service is asked and no time passes. tools/TESTING.md teaches the format.\n\n"
-    "Example: mwlvm test tools/examples/testing --coverage\n\n";
+    "Example:\n  mwlvm test tools/examples/testing --coverage\n\n";
 
 static const char foot[] =
     "\nExit status: 0 all passed; 1 a case failed, or the coverage is too small; 2 wrong usage, or\n"

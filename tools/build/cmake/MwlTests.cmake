@@ -300,7 +300,7 @@ if(Python3_FOUND)
 endif()
 # The command with a listener to its runs, on a terminal, and with many inputs.
 if(Python3_FOUND)
-  foreach(check trace_file each terminal examples)
+  foreach(check help trace_file each terminal examples)
     add_test(NAME ${check} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/command/${check}.py $<TARGET_FILE:mwlvm>)
     mwl_test_setup(${check})
   endforeach()
