@@ -254,4 +254,5 @@ void mwl__exec_plan_free(mwl__exec_plan *plan) {
     free(plan->env);
     if (plan->cwd_fd >= 0) close(plan->cwd_fd);
     if (plan->stdin_fd >= 0) close(plan->stdin_fd);
+    mwl__payer_close(&plan->payer);
 }
