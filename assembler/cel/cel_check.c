@@ -16,25 +16,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* What is known about the value of an expression. Timestamps, durations, optionals and everything
- * from outside are K_ANY. */
-typedef enum kind {
-    K_ANY,
-    K_NULL,
-    K_BOOL,
-    K_INT,
-    K_UINT,
-    K_DOUBLE,
-    K_STRING,
-    K_BYTES,
-    K_LIST,
-    K_MAP
-} kind;
+typedef mwl__cel_known kind;
 
 static const char *const kind_names[] = {"any",    "null",   "bool",  "int",  "uint",
                                          "double", "string", "bytes", "list", "map"};
 
-#define UNKNOWN_MAX 8 /* unknown names of one expression that are reported */
+#define LONGEST_REPAIR 60 /* bytes of an operand that a suggestion writes out */
+#define UNKNOWN_MAX 8     /* unknown names of one expression that are reported */
 
 typedef struct checker {
     const mwl__cel_check_options *o;
@@ -44,6 +32,21 @@ typedef struct checker {
 } checker;
 
 static kind walk(checker *c, const mwl__cel_node *n, bool certain);
+
+const char *mwl__cel_as_condition(mwl__arena *arena, mwl__cel_text text, mwl__cel_known known) {
+    static const struct {
+        const char *before, *after;
+    } ways[] = {[MWL__KNOWN_INT] = {"", " > 0"},        [MWL__KNOWN_UINT] = {"", " > 0u"},
+                [MWL__KNOWN_DOUBLE] = {"", " > 0.0"},   [MWL__KNOWN_STRING] = {"", " != \'\'"},
+                [MWL__KNOWN_LIST] = {"size(", ") > 0"}, [MWL__KNOWN_MAP] = {"size(", ") > 0"}};
+    if ((size_t)known >= sizeof ways / sizeof *ways || !ways[known].before ||
+        text.len > LONGEST_REPAIR)
+        return NULL;
+    char help[LONGEST_REPAIR + 60];
+    int n = snprintf(help, sizeof help, "compare it: %s%.*s%s", ways[known].before, (int)text.len,
+                     text.data, ways[known].after);
+    return mwl__arena_text(arena, help, (size_t)n);
+}
 
 /* ---- reporting ------------------------------------------------------------------------------- */
 
@@ -75,12 +78,12 @@ static void report(checker *c, mwl__cel_severity severity, mwl__cel_why why, uin
     va_end(ap);
 }
 
-/* An error with a suggestion. */
-static void report_hint(checker *c, mwl__cel_why why, uint32_t begin, uint32_t end, const hint *h,
-                        const char *format, ...) __attribute__((format(printf, 6, 7)));
-static void report_hint(checker *c, mwl__cel_why why, uint32_t begin, uint32_t end, const hint *h,
-                        const char *format, ...) {
-    mwl__cel_problem problem = {.severity = MWL__CEL_ERROR,
+static void report_hint(checker *c, mwl__cel_severity severity, mwl__cel_why why, uint32_t begin,
+                        uint32_t end, const hint *h, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
+static void report_hint(checker *c, mwl__cel_severity severity, mwl__cel_why why, uint32_t begin,
+                        uint32_t end, const hint *h, const char *format, ...) {
+    mwl__cel_problem problem = {.severity = severity,
                                 .begin = begin,
                                 .end = end,
                                 .why = why,
@@ -171,7 +174,8 @@ static void check_ident(checker *c, const mwl__cel_node *n) {
     if (n->ref == MWL__CEL_REF_VARIABLE) return;
     if (is_one_of_many(c)) return;
     hint h = c->o->no_hints ? (hint){.help = NULL} : meant_name(c, n);
-    report_hint(c, MWL__CEL_WHY_NAME, n->begin, n->end, &h, "nothing is called `%s`", n->name.data);
+    report_hint(c, MWL__CEL_ERROR, MWL__CEL_WHY_NAME, n->begin, n->end, &h,
+                "nothing is called `%s`", n->name.data);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -303,14 +307,14 @@ static bool unknown_function(checker *c, const mwl__cel_node *n, const char *nam
     } else if (other) {
         hint h = as_member(c, n, other->name);
         h.note = other->usage;
-        report_hint(c, MWL__CEL_WHY_ARITY, begin, end, &h, "`%s` is called on a target: x.%s()",
-                    other->name, other->name);
+        report_hint(c, MWL__CEL_ERROR, MWL__CEL_WHY_ARITY, begin, end, &h,
+                    "`%s` is called on a target: x.%s()", other->name, other->name);
     } else {
         if (is_one_of_many(c)) return true;
         hint h = {.help = NULL};
         if (!c->o->no_hints) h = meant_function(c, n, name, len, begin, end, &macro);
-        report_hint(c, MWL__CEL_WHY_FUNCTION, begin, end, &h, "there is no function `%.*s`",
-                    (int)len, name);
+        report_hint(c, MWL__CEL_ERROR, MWL__CEL_WHY_FUNCTION, begin, end, &h,
+                    "there is no function `%.*s`", (int)len, name);
     }
     return !macro;
 }
@@ -407,15 +411,19 @@ static void check_format(checker *c, const mwl__cel_node *n, bool certain) {
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
 static kind literal_kind(const mwl__cel_lit *lit) {
-    static const kind kinds[] = {K_NULL, K_BOOL, K_INT, K_UINT, K_DOUBLE, K_STRING, K_BYTES};
+    static const kind kinds[] = {MWL__KNOWN_NULL, MWL__KNOWN_BOOL,   MWL__KNOWN_INT,
+                                 MWL__KNOWN_UINT, MWL__KNOWN_DOUBLE, MWL__KNOWN_STRING,
+                                 MWL__KNOWN_BYTES};
     return kinds[lit->kind];
 }
 
-static bool is_number(kind k) { return k == K_INT || k == K_UINT || k == K_DOUBLE; }
+static bool is_number(kind k) {
+    return k == MWL__KNOWN_INT || k == MWL__KNOWN_UINT || k == MWL__KNOWN_DOUBLE;
+}
 
-/* Returns whether `kind` occurs in a list that ends with K_ANY. */
+/* Returns whether `kind` occurs in a list that ends with MWL__KNOWN_ANY. */
 static bool among(kind k, const kind *kinds) {
-    for (; *kinds != K_ANY; kinds++)
+    for (; *kinds != MWL__KNOWN_ANY; kinds++)
         if (*kinds == k) return true;
     return false;
 }
@@ -423,10 +431,15 @@ static bool among(kind k, const kind *kinds) {
 /* The kinds of operands for + - * / % and the ordering relations, where both sides have the same
  * kind. */
 static const kind *operand_kinds(const mwl__cel_node *n) {
-    static const kind add[] = {K_INT, K_UINT, K_DOUBLE, K_STRING, K_BYTES, K_LIST, K_ANY};
-    static const kind arith[] = {K_INT, K_UINT, K_DOUBLE, K_ANY};
-    static const kind mod[] = {K_INT, K_UINT, K_ANY};
-    static const kind order[] = {K_BOOL, K_INT, K_UINT, K_DOUBLE, K_STRING, K_BYTES, K_ANY};
+    static const kind add[] = {MWL__KNOWN_INT,    MWL__KNOWN_UINT,  MWL__KNOWN_DOUBLE,
+                               MWL__KNOWN_STRING, MWL__KNOWN_BYTES, MWL__KNOWN_LIST,
+                               MWL__KNOWN_ANY};
+    static const kind arith[] = {MWL__KNOWN_INT, MWL__KNOWN_UINT, MWL__KNOWN_DOUBLE,
+                                 MWL__KNOWN_ANY};
+    static const kind mod[] = {MWL__KNOWN_INT, MWL__KNOWN_UINT, MWL__KNOWN_ANY};
+    static const kind order[] = {MWL__KNOWN_BOOL,   MWL__KNOWN_INT,    MWL__KNOWN_UINT,
+                                 MWL__KNOWN_DOUBLE, MWL__KNOWN_STRING, MWL__KNOWN_BYTES,
+                                 MWL__KNOWN_ANY};
     switch (n->kind) {
     case MWL__CEL_ADD: return add;
     case MWL__CEL_SUB:
@@ -437,46 +450,91 @@ static const kind *operand_kinds(const mwl__cel_node *n) {
     }
 }
 
-static void clash(checker *c, const mwl__cel_node *n, bool certain, const char *note,
-                  const char *left, const char *right) {
+/* The text of the node. */
+static mwl__cel_text source_of(const checker *c, const mwl__cel_node *n) {
+    return (mwl__cel_text){c->source + n->begin, n->end - n->begin};
+}
+
+/* Adds "write X": `before`, the text of the node and `after` instead of the node. */
+static hint instead(checker *c, const mwl__cel_node *n, const char *before, mwl__cel_text text,
+                    const char *after) {
+    hint h = {.fix_begin = n->begin, .fix_end = n->end};
+    if (text.len > LONGEST_REPAIR) return h;
+    mwl__buf b = mwl__buf_make(mwl__arena_alloc(c->o->arena));
+    mwl__buf_printf(&b, "write %s%.*s%s", before, (int)text.len, text.data, after);
+    h.help = copy_text(c, mwl__buf_cstr(&b), b.len);
+    if (h.help) h.fix = h.help + strlen("write ");
+    mwl__buf_free(&b);
+    return h;
+}
+
+/* Is it a string literal that has a number and nothing else: '3', '2.5'? */
+static bool is_number_text(const mwl__cel_node *n) {
+    if (n->kind != MWL__CEL_LIT || n->lit.kind != MWL__CEL_STRING) return false;
+    mwl__cel_text t = mwl__cel_lit_text(&n->lit);
+    size_t digits = 0, points = 0;
+    for (size_t i = 0; i < t.len; i++) {
+        digits += t.data[i] >= '0' && t.data[i] <= '9';
+        points += t.data[i] == '.' && i > 0 && i + 1 < t.len;
+    }
+    return digits && points <= 1 && digits + points == t.len;
+}
+
+/* How to mend an operator whose operands have these kinds; without help if that is not known. */
+static hint mend(checker *c, const mwl__cel_node *n, kind a, kind b) {
+    const mwl__cel_node *left = n->kids[0], *right = n->kids[1];
+    if (n->kind == MWL__CEL_ADD && a == MWL__KNOWN_STRING && (is_number(b) || b == MWL__KNOWN_BOOL))
+        return instead(c, right, "string(", source_of(c, right), ")");
+    if (n->kind == MWL__CEL_ADD && b == MWL__KNOWN_STRING && (is_number(a) || a == MWL__KNOWN_BOOL))
+        return instead(c, left, "string(", source_of(c, left), ")");
+    const mwl__cel_node *text = is_number(a) && is_number_text(right)  ? right
+                                : is_number(b) && is_number_text(left) ? left
+                                                                       : NULL;
+    if (!text || n->kind == MWL__CEL_ADD) return (hint){.help = NULL};
+    mwl__cel_text number = mwl__cel_lit_text(&text->lit);
+    return instead(c, text, "", number, memchr(number.data, '.', number.len) ? "" : ".0");
+}
+
+static void clash(checker *c, const mwl__cel_node *n, bool certain, const hint *h, kind left,
+                  kind right) {
     const char *op = mwl__cel_kind_text((mwl__cel_kind)n->kind);
     mwl__cel_severity s = certain ? MWL__CEL_ERROR : MWL__CEL_WARNING;
-    if (right)
-        report(c, s, MWL__CEL_WHY_KIND, n->begin, n->end, note, "`%s` is not defined for %s and %s",
-               op, left, right);
+    if (left == MWL__KNOWN_ANY) left = right, right = MWL__KNOWN_ANY;
+    if (right != MWL__KNOWN_ANY)
+        report_hint(c, s, MWL__CEL_WHY_KIND, n->begin, n->end, h,
+                    "`%s` is not defined for %s and %s", op, kind_names[left], kind_names[right]);
     else
-        report(c, s, MWL__CEL_WHY_KIND, n->begin, n->end, note, "`%s` is not defined for %s", op,
-               left);
+        report_hint(c, s, MWL__CEL_WHY_KIND, n->begin, n->end, h, "`%s` is not defined for %s", op,
+                    kind_names[left]);
 }
 
 static kind binary_kind(checker *c, const mwl__cel_node *n, kind a, kind b, bool certain) {
     if (n->kind == MWL__CEL_EQ || n->kind == MWL__CEL_NE)
-        return K_BOOL; /* any two values can be compared */
+        return MWL__KNOWN_BOOL; /* any two values can be compared */
     if (n->kind == MWL__CEL_IN) {
-        if (b != K_ANY && b != K_LIST && b != K_MAP)
-            clash(c, n, certain, "the right side must be a list or a map", kind_names[a],
-                  kind_names[b]);
-        return K_BOOL;
+        if (b != MWL__KNOWN_ANY && b != MWL__KNOWN_LIST && b != MWL__KNOWN_MAP)
+            clash(c, n, certain, &(hint){.note = "the right side must be a list or a map"}, a, b);
+        return MWL__KNOWN_BOOL;
     }
     bool order = n->kind >= MWL__CEL_LT && n->kind <= MWL__CEL_GE;
     const kind *allowed = operand_kinds(n);
-    bool wrong = (a != K_ANY && !among(a, allowed)) || (b != K_ANY && !among(b, allowed));
-    if (a != K_ANY && b != K_ANY && a != b && !(order && is_number(a) && is_number(b)))
+    bool wrong =
+        (a != MWL__KNOWN_ANY && !among(a, allowed)) || (b != MWL__KNOWN_ANY && !among(b, allowed));
+    if (a != MWL__KNOWN_ANY && b != MWL__KNOWN_ANY && a != b &&
+        !(order && is_number(a) && is_number(b)))
         wrong = true;
     if (wrong) {
-        bool mixed = is_number(a) && is_number(b) && !order;
-        const char *note =
-            mixed ? "numbers of different types are not converted; write int(), uint() or double()"
-            : n->kind == MWL__CEL_ADD && (a == K_STRING || b == K_STRING)
-                ? "write string() around it"
-                : NULL;
-        clash(c, n, certain, note, kind_names[a], kind_names[b]);
-        return K_ANY;
+        hint h = mend(c, n, a, b);
+        if (is_number(a) && is_number(b) && !order)
+            h.note =
+                "numbers of different types are not converted; write int(), uint() or double()";
+        clash(c, n, certain, &h, a, b);
+        return MWL__KNOWN_ANY;
     }
-    if (order) return K_BOOL;
+    if (order) return MWL__KNOWN_BOOL;
     /* a known list, string, bytes or uint side decides; int and double could not meet anything else
-     * either, and a timestamp or duration side is K_ANY together with K_ANY */
-    return a != K_ANY ? a : b;
+     * either, and a timestamp or duration side is MWL__KNOWN_ANY together with MWL__KNOWN_ANY */
+    return a != MWL__KNOWN_ANY ? a : b;
 }
 
 /* Returns the kind that the value of a call certainly has. */
@@ -484,21 +542,26 @@ static kind call_kind(const mwl__cel_node *n) {
     static const struct {
         const char *name;
         kind kind;
-    } known[] = {{"size", K_INT},      {"int", K_INT},       {"uint", K_UINT},
-                 {"double", K_DOUBLE}, {"string", K_STRING}, {"bytes", K_BYTES},
-                 {"bool", K_BOOL},     {"contains", K_BOOL}, {"startsWith", K_BOOL},
-                 {"endsWith", K_BOOL}, {"matches", K_BOOL},  {"toJson", K_STRING}};
+    } known[] = {{"size", MWL__KNOWN_INT},        {"int", MWL__KNOWN_INT},
+                 {"uint", MWL__KNOWN_UINT},       {"double", MWL__KNOWN_DOUBLE},
+                 {"string", MWL__KNOWN_STRING},   {"bytes", MWL__KNOWN_BYTES},
+                 {"bool", MWL__KNOWN_BOOL},       {"contains", MWL__KNOWN_BOOL},
+                 {"startsWith", MWL__KNOWN_BOOL}, {"endsWith", MWL__KNOWN_BOOL},
+                 {"matches", MWL__KNOWN_BOOL},    {"toJson", MWL__KNOWN_STRING}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (is_text(n->name, known[i].name)) return known[i].kind;
-    return K_ANY;
+    return MWL__KNOWN_ANY;
 }
 
 static void want_bool(checker *c, const mwl__cel_node *n, const mwl__cel_node *operand, kind k,
                       bool certain) {
-    if (k == K_ANY || k == K_BOOL) return;
-    report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND, operand->begin,
-           operand->end, NULL, "`%s` needs a bool here, not %s",
-           mwl__cel_kind_text((mwl__cel_kind)n->kind), kind_names[k]);
+    if (k == MWL__KNOWN_ANY || k == MWL__KNOWN_BOOL) return;
+    hint h = {.help = NULL};
+    if (operand->kind != MWL__CEL_LIT)
+        h.help = mwl__cel_as_condition(c->o->arena, source_of(c, operand), k);
+    report_hint(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND, operand->begin,
+                operand->end, &h, "`%s` needs a bool here, not %s",
+                mwl__cel_kind_text((mwl__cel_kind)n->kind), kind_names[k]);
 }
 
 /* ---- the walk -------------------------------------------------------------------------------- */
@@ -510,37 +573,38 @@ static void walk_kids(checker *c, const mwl__cel_node *n, uint32_t from, bool ce
 static kind check_logic(checker *c, const mwl__cel_node *n) {
     for (uint32_t i = 0; i < n->n_kids; i++)
         want_bool(c, n, n->kids[i], walk(c, n->kids[i], false), false);
-    return K_BOOL;
+    return MWL__KNOWN_BOOL;
 }
 
 static kind check_cond(checker *c, const mwl__cel_node *n, bool certain) {
     want_bool(c, n, n->kids[0], walk(c, n->kids[0], certain), certain);
     kind a = walk(c, n->kids[1], false), b = walk(c, n->kids[2], false);
-    return a == b ? a : K_ANY;
+    return a == b ? a : MWL__KNOWN_ANY;
 }
 
 static kind check_unary(checker *c, const mwl__cel_node *n, bool certain) {
     kind k = walk(c, n->kids[0], certain);
     if (n->kind == MWL__CEL_NOT) {
         want_bool(c, n, n->kids[0], k, certain);
-        return K_BOOL;
+        return MWL__KNOWN_BOOL;
     }
-    if (k != K_ANY && k != K_INT && k != K_DOUBLE) clash(c, n, certain, NULL, kind_names[k], NULL);
-    return k == K_INT || k == K_DOUBLE ? k : K_ANY;
+    if (k != MWL__KNOWN_ANY && k != MWL__KNOWN_INT && k != MWL__KNOWN_DOUBLE)
+        clash(c, n, certain, &(hint){.help = NULL}, k, MWL__KNOWN_ANY);
+    return k == MWL__KNOWN_INT || k == MWL__KNOWN_DOUBLE ? k : MWL__KNOWN_ANY;
 }
 
 /* Checks a node that does not continue a spine. */
 static kind check_base(checker *c, const mwl__cel_node *n, bool certain) {
     switch (n->kind) {
     case MWL__CEL_LIT: return literal_kind(&n->lit);
-    case MWL__CEL_IDENT: check_ident(c, n); return K_ANY;
+    case MWL__CEL_IDENT: check_ident(c, n); return MWL__KNOWN_ANY;
     case MWL__CEL_NOT:
     case MWL__CEL_NEG: return check_unary(c, n, certain);
     case MWL__CEL_AND:
     case MWL__CEL_OR: return check_logic(c, n);
     case MWL__CEL_COND: return check_cond(c, n, certain);
     case MWL__CEL_CALL:
-        if (!check_call(c, n)) return K_ANY;
+        if (!check_call(c, n)) return MWL__KNOWN_ANY;
         check_pattern(c, n, certain);
         walk_kids(c, n, 0, certain);
         return call_kind(n);
@@ -549,9 +613,9 @@ static kind check_base(checker *c, const mwl__cel_node *n, bool certain) {
             report(c, MWL__CEL_ERROR, MWL__CEL_WHY_TYPE, n->begin, n->end, NULL,
                    "there is no type `%s`", n->name.data);
         walk_kids(c, n, 0, certain);
-        return K_ANY;
-    case MWL__CEL_LIST: walk_kids(c, n, 0, certain); return K_LIST;
-    case MWL__CEL_MAP: walk_kids(c, n, 0, certain); return K_MAP;
+        return MWL__KNOWN_ANY;
+    case MWL__CEL_LIST: walk_kids(c, n, 0, certain); return MWL__KNOWN_LIST;
+    case MWL__CEL_MAP: walk_kids(c, n, 0, certain); return MWL__KNOWN_MAP;
     default: /* BIND, BLOCK: an initialiser is evaluated at the first use, perhaps never */
         for (uint32_t i = 0; i + 1 < n->n_kids; i++) walk(c, n->kids[i], false);
         return walk(c, n->kids[n->n_kids - 1], certain);
@@ -560,9 +624,9 @@ static kind check_base(checker *c, const mwl__cel_node *n, bool certain) {
 
 static kind check_loop(checker *c, const mwl__cel_node *n, kind range, bool certain) {
     bool optional = n->kind == MWL__CEL_OPT_MAP || n->kind == MWL__CEL_OPT_FLAT_MAP;
-    bool iterable =
-        range == K_ANY || range == K_LIST || (range == K_MAP && n->kind != MWL__CEL_SORT_BY);
-    if (optional ? range != K_ANY : !iterable)
+    bool iterable = range == MWL__KNOWN_ANY || range == MWL__KNOWN_LIST ||
+                    (range == MWL__KNOWN_MAP && n->kind != MWL__CEL_SORT_BY);
+    if (optional ? range != MWL__KNOWN_ANY : !iterable)
         report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND, n->kids[0]->begin,
                n->kids[0]->end, NULL, "`%s` needs %s, not %s",
                mwl__cel_kind_text((mwl__cel_kind)n->kind),
@@ -576,27 +640,31 @@ static kind check_loop(checker *c, const mwl__cel_node *n, kind range, bool cert
                          (i == 1 && (n->flags & MWL__CEL_FILTERED));
         if (predicate) want_bool(c, n, n->kids[i], k, false);
     }
-    if (n->kind <= MWL__CEL_EXISTS_ONE) return K_BOOL;
-    if (optional) return K_ANY;
-    return n->kind == MWL__CEL_TRANSFORM_MAP || n->kind == MWL__CEL_TRANSFORM_ENTRY ? K_MAP
-                                                                                    : K_LIST;
+    if (n->kind <= MWL__CEL_EXISTS_ONE) return MWL__KNOWN_BOOL;
+    if (optional) return MWL__KNOWN_ANY;
+    return n->kind == MWL__CEL_TRANSFORM_MAP || n->kind == MWL__CEL_TRANSFORM_ENTRY
+               ? MWL__KNOWN_MAP
+               : MWL__KNOWN_LIST;
 }
 
 /* Checks a link of a spine whose child has kind `k`. */
 static kind check_link(checker *c, const mwl__cel_node *n, kind k, bool certain) {
     if (mwl__cel_is_binary(n)) return binary_kind(c, n, k, walk(c, n->kids[1], certain), certain);
     if (n->kind == MWL__CEL_SELECT || n->kind == MWL__CEL_INDEX) {
-        bool holds = k == K_ANY || k == K_MAP || (n->kind == MWL__CEL_INDEX && k == K_LIST);
+        bool holds = k == MWL__KNOWN_ANY || k == MWL__KNOWN_MAP ||
+                     (n->kind == MWL__CEL_INDEX && k == MWL__KNOWN_LIST);
         if (!holds)
             report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND,
                    n->kids[0]->begin, n->kids[0]->end, NULL, "%s has no %s", kind_names[k],
                    n->kind == MWL__CEL_SELECT ? "fields" : "elements");
         walk_kids(c, n, 1, certain);
-        return n->flags & MWL__CEL_TEST ? K_BOOL : K_ANY;
+        if (n->flags & MWL__CEL_TEST) return MWL__KNOWN_BOOL;
+        bool path = n->kind == MWL__CEL_SELECT && !n->flags && c->o->known;
+        return path ? c->o->known(c->o->ctx, n) : MWL__KNOWN_ANY;
     }
     if (n->kind == MWL__CEL_MEMBER) {
         bool lazy = is_text(n->name, "or") || is_text(n->name, "orValue");
-        if (!check_name_space(c, n) && !check_call(c, n)) return K_ANY;
+        if (!check_name_space(c, n) && !check_call(c, n)) return MWL__KNOWN_ANY;
         check_pattern(c, n, certain);
         check_format(c, n, certain);
         walk_kids(c, n, 1, certain && !lazy);
@@ -614,7 +682,7 @@ static bool is_name_space_target(const checker *c, const mwl__cel_node *n) {
 static kind walk(checker *c, const mwl__cel_node *n, bool certain) {
     const mwl__cel_node *top = n;
     while (mwl__cel_spine(n)) n = mwl__cel_spine(n);
-    kind k = is_name_space_target(c, n) ? K_ANY : check_base(c, n, certain);
+    kind k = is_name_space_target(c, n) ? MWL__KNOWN_ANY : check_base(c, n, certain);
     while (n != top) {
         n = n->parent;
         k = check_link(c, n, k, certain);
@@ -624,7 +692,8 @@ static kind walk(checker *c, const mwl__cel_node *n, bool certain) {
 
 mwl_status mwl__cel_check(const mwl__cel_tree *tree, const mwl__cel_check_options *options) {
     checker c = {.o = options, .source = tree->source};
-    walk(&c, tree->root, true);
+    kind root = walk(&c, tree->root, true);
+    if (options->root) *options->root = root;
     if (c.failed) return MWL_E_NOMEM;
     return c.rejected ? MWL_E_REJECTED : MWL_OK;
 }

@@ -131,6 +131,21 @@ typedef struct mwl__cel_root {
                            Flow's input" */
 } mwl__cel_root;
 
+/* What is known about the value of an expression. Timestamps, durations and optionals are
+ * MWL__KNOWN_ANY, and so is what comes from outside unless the caller knows it. */
+typedef enum mwl__cel_known {
+    MWL__KNOWN_ANY,
+    MWL__KNOWN_NULL,
+    MWL__KNOWN_BOOL,
+    MWL__KNOWN_INT,
+    MWL__KNOWN_UINT,
+    MWL__KNOWN_DOUBLE,
+    MWL__KNOWN_STRING,
+    MWL__KNOWN_BYTES,
+    MWL__KNOWN_LIST,
+    MWL__KNOWN_MAP
+} mwl__cel_known;
+
 typedef struct mwl__cel_check_options {
     mwl__arena *arena;
     const mwl__cel_root *roots;
@@ -145,6 +160,9 @@ typedef struct mwl__cel_check_options {
     void *ctx;
     const char *function_words, *name_words; /* of other languages (mwl__word_find), or NULL */
     bool no_hints; /* what is suggested will not be shown: do not search for it */
+    /* What the value of a path such as `vars.count` (a SELECT) certainly is. May be NULL. */
+    mwl__cel_known (*known)(void *ctx, const mwl__cel_node *path);
+    mwl__cel_known *root; /* what the value of the whole is; NULL: not wanted */
     mwl__cel_sink sink;
 } mwl__cel_check_options;
 
@@ -153,6 +171,10 @@ typedef struct mwl__cel_check_options {
  * evaluated, and a warning if a condition, && or ||, or a loop may skip it. Needs a resolved tree.
  * Returns MWL_OK if there was no error (there may be warnings), MWL_E_REJECTED or MWL_E_NOMEM. */
 mwl_status mwl__cel_check(const mwl__cel_tree *tree, const mwl__cel_check_options *options);
+
+/* "compare it: x > 0.0": how a condition is made of an expression whose value is of this kind.
+ * NULL: that is not known, or out of memory. */
+const char *mwl__cel_as_condition(mwl__arena *arena, mwl__cel_text text, mwl__cel_known known);
 
 /* Calls `fn` for every maximal static path from a root: `step.metadata.exitedAt` is root "step",
  * members {metadata, exitedAt}. If a root is used as a whole, or is indexed by something that is

@@ -235,6 +235,7 @@ static void check_whole(mwl__checker *c) {
         if (f->errors == 0) mwl__check_graph(c, f);
         if (clean) check_unused(c, f);
         if (f->errors == 0) mwl__check_variables(c, f, clean);
+        if (f->errors == 0 && c->status == MWL_OK) mwl__check_types(c, f);
     }
     mwl__check_unknown_names(c);
     if (c->status == MWL_OK) mwl__check_all_args(c);

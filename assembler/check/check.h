@@ -6,6 +6,7 @@
  *   check_expr.c    what is an expression; parsing, scope, certain faults
  *   check_text.c    what is nearly an expression
  *   check_path.c    which members a path can find at its site
+ *   check_types.c   operators that do not take what a variable is
  *   check_graph.c   reachable Steps, cycles between Flows
  *   check_vars.c    which variables are bound where they are read; `failure`
  *   check_args.c    literal arguments against schemas
@@ -70,6 +71,13 @@ typedef struct mwl__write {
     const mwl__node *key;
 } mwl__write;
 
+/* An expression that operates on variables. */
+typedef struct mwl__typed {
+    struct mwl__typed *next;
+    const mwl__m_expr *e;
+    bool condition; /* of a `when` */
+} mwl__typed;
+
 /* An edge between Flows: which Flow is called, and where that is written. */
 typedef struct mwl__edge {
     struct mwl__edge *next;
@@ -86,10 +94,11 @@ struct mwl__flow {
     mwl__edge *edges, **last_edge;
     mwl__names vars; /* MWL__VAR_* */
     mwl__read *reads, *failures;
-    mwl__write *writes; /* all three lists: the latest first */
-    size_t errors;      /* reported in this Flow itself, not in those inside it */
-    bool all_read;      /* `vars` is used whole somewhere */
-    bool open;          /* its parameters admit names that they do not list */
+    mwl__write *writes;
+    mwl__typed *typed; /* all four lists: the latest first */
+    size_t errors;     /* reported in this Flow itself, not in those inside it */
+    bool all_read;     /* `vars` is used whole somewhere */
+    bool open;         /* its parameters admit names that they do not list */
     bool called;
     uint8_t colour;           /* for walks over the calls */
     struct mwl__codes *codes; /* what it can fail with; check_code.c */
@@ -176,6 +185,10 @@ void mwl__check_value(mwl__checker *c, const mwl__node *n, const mwl__site *site
 void mwl__check_assign(mwl__checker *c, const mwl__node *n, const mwl__site *site);
 /* Checks a `when`, also whether its value is a boolean and whether it depends on any data. */
 void mwl__check_condition(mwl__checker *c, const mwl__node *n, const mwl__site *site);
+/* The options by which expressions are checked, without roots and sink. */
+mwl__cel_check_options mwl__check_cel_options(mwl__checker *c);
+/* Reports a problem of the expression. Returns NULL if it is not shown. */
+mwl__diag *mwl__check_report_cel(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_problem *p);
 /* Adds help to the reports about unknown names that are names of variables. Call it after all
  * Steps. */
 void mwl__check_unknown_names(mwl__checker *c);
@@ -191,7 +204,15 @@ void mwl__check_literal(mwl__checker *c, const mwl__node *n);
 void mwl__check_suggest_braces(mwl__checker *c, mwl__diag *d, const mwl__node *n);
 
 /* check_path.c */
-mwl_status mwl__check_paths(mwl__checker *c, const mwl__m_expr *e, const mwl__site *site);
+mwl_status mwl__check_paths(mwl__checker *c, mwl__m_expr *e, const mwl__site *site);
+
+/* check_types.c */
+/* Reports operators that the kinds of the Flow's variables do not have. Call it after all Steps of
+ * a Flow that has no error. */
+void mwl__check_types(mwl__checker *c, mwl__flow *f);
+/* Reports a condition whose value is of this kind. *out (or NULL): the report. */
+void mwl__check_not_boolean(mwl__checker *c, const mwl__m_expr *e, mwl__cel_known known,
+                            mwl__diag **out);
 
 /* check_graph.c */
 void mwl__check_graph(mwl__checker *c, mwl__flow *f); /* of Steps */

@@ -108,6 +108,7 @@ typedef struct reporter {
     mwl__checker *c;
     mwl__m_expr *e;
     mwl__flow *flow;
+    bool kinds; /* a kind that does not fit was reported */
 } reporter;
 
 /* Keeps a report about an unknown name. It may be a variable without its root; this is known when
@@ -152,19 +153,25 @@ static mwl__diag_code code_of(const mwl__cel_problem *p) {
     }
 }
 
-static void report(void *ctx, const mwl__cel_problem *p) {
-    reporter *r = ctx;
-    uint32_t at = r->e->body_at;
-    mwl__diag *d = mwl__node_report_text(r->c->tree, r->e->node, at + p->begin, at + p->end,
-                                         code_of(p), "%s", p->message);
-    if (!d) return;
-    if (p->why == MWL__CEL_WHY_NAME) remember_name(r, p, d);
+mwl__diag *mwl__check_report_cel(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_problem *p) {
+    uint32_t at = e->body_at;
+    mwl__diag *d = mwl__node_report_text(c->tree, e->node, at + p->begin, at + p->end, code_of(p),
+                                         "%s", p->message);
+    if (!d) return NULL;
     if (p->note) mwl__diag_note(d, "%s", p->note);
     if (p->help) mwl__diag_help(d, "%s", p->help);
     if (p->fix)
         mwl__diag_fix_text(
-            d, mwl__node_text_span(r->c->tree, r->e->node, at + p->fix_begin, at + p->fix_end),
-            p->fix, strlen(p->fix));
+            d, mwl__node_text_span(c->tree, e->node, at + p->fix_begin, at + p->fix_end), p->fix,
+            strlen(p->fix));
+    return d;
+}
+
+static void report(void *ctx, const mwl__cel_problem *p) {
+    reporter *r = ctx;
+    mwl__diag *d = mwl__check_report_cel(r->c, r->e, p);
+    if (p->why == MWL__CEL_WHY_KIND) r->kinds = true;
+    if (d && p->why == MWL__CEL_WHY_NAME) remember_name(r, p, d);
 }
 
 static unsigned lookup(void *ctx, const char *name, size_t len, mwl__cel_lit *lit) {
@@ -220,7 +227,9 @@ static void suggest_double(mwl__checker *c, mwl__diag *d, const mwl__m_expr *e,
     }
 }
 
-static void check_numbers(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_node *n) {
+/* Returns whether there is an operator that does not take both numbers. */
+static bool check_numbers(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_node *n) {
+    bool found = false;
     for (; n; n = mwl__cel_spine(n)) {
         if (n->kind >= MWL__CEL_MUL && n->kind <= MWL__CEL_SUB &&
             ((is_data(n->kids[0]) && is_integer(n->kids[1])) ||
@@ -231,10 +240,12 @@ static void check_numbers(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_
                                                  "take a double and an int",
                                                  mwl__cel_kind_text((mwl__cel_kind)n->kind));
             if (d) suggest_double(c, d, e, is_data(n->kids[0]) ? n->kids[1] : n->kids[0]);
+            found = true;
         }
         for (uint32_t i = mwl__cel_spine(n) ? 1 : 0; i < n->n_kids; i++)
-            check_numbers(c, e, n->kids[i]);
+            found |= check_numbers(c, e, n->kids[i]);
     }
+    return found;
 }
 
 /* Reports a result without a JSON form, also inside a conditional, a list or a map. */
@@ -266,18 +277,9 @@ static void check_result(mwl__checker *c, const mwl__m_expr *e, const mwl__cel_n
 
 /* ---- one expression -------------------------------------------------------------------------- */
 
-static mwl_status check_cel(mwl__checker *c, mwl__m_expr *e, const mwl__site *site) {
-    reporter r = {c, e, site->flow};
-    mwl__cel_root roots[MWL__N_ROOTS];
-    mwl__scope_roots(site->roots, roots);
-    mwl__cel_options parse = {.arena = c->arena,
-                              .source = e->node->as.text + e->body_at,
-                              .len = e->node->count - 2 - e->body_at,
-                              .sink = {report, &r}};
-    mwl__cel_names names = {lookup, &c->function_names, NULL};
-    mwl__cel_check_options check = {
+mwl__cel_check_options mwl__check_cel_options(mwl__checker *c) {
+    return (mwl__cel_check_options){
         .arena = c->arena,
-        .roots = roots,
         .n_roots = MWL__N_ROOTS,
         .functions = c->functions,
         .n_functions = c->n_functions,
@@ -286,8 +288,34 @@ static mwl_status check_cel(mwl__checker *c, mwl__m_expr *e, const mwl__site *si
         .ctx = c,
         .function_words = mwl__diags_words(c->sink, MWL__WORDS_CEL_FUNCTION),
         .no_hints = !mwl__diags_room(c->sink, MWL_DIAG_UNKNOWN_FUNCTION),
-        .name_words = mwl__diags_words(c->sink, MWL__WORDS_CEL_NAME),
-        .sink = {report, &r}};
+        .name_words = mwl__diags_words(c->sink, MWL__WORDS_CEL_NAME)};
+}
+
+/* An expression that depends on variables is checked again when it is known what they are. */
+static void list_typed(mwl__checker *c, mwl__flow *f, const mwl__m_expr *e, bool condition) {
+    if (!f->typed || f->typed->e != e) {
+        mwl__typed *x = mwl__check_new(c, 1, sizeof *x);
+        if (!x) return;
+        x->e = e;
+        x->next = f->typed;
+        f->typed = x;
+    }
+    f->typed->condition = condition;
+}
+
+static mwl_status check_cel(mwl__checker *c, mwl__m_expr *e, const mwl__site *site) {
+    reporter r = {c, e, site->flow, false};
+    mwl__cel_root roots[MWL__N_ROOTS];
+    mwl__scope_roots(site->roots, roots);
+    mwl__cel_options parse = {.arena = c->arena,
+                              .source = e->node->as.text + e->body_at,
+                              .len = e->node->count - 2 - e->body_at,
+                              .sink = {report, &r}};
+    mwl__cel_names names = {lookup, &c->function_names, NULL};
+    mwl__cel_check_options check = mwl__check_cel_options(c);
+    check.roots = roots;
+    check.root = &e->known;
+    check.sink = parse.sink;
     mwl_status status = mwl__cel_parse(&parse, &e->tree);
     if (status == MWL_E_TOO_BIG)
         mwl__node_report(c->tree, e->node, MWL_DIAG_EXPRESSION_TOO_LARGE,
@@ -299,7 +327,11 @@ static mwl_status check_cel(mwl__checker *c, mwl__m_expr *e, const mwl__site *si
     if (status == MWL_E_REJECTED && c->sink->n_broken == before)
         status = MWL_OK; /* certain faults */
     if (status == MWL_OK) status = mwl__check_paths(c, e, site);
-    if (status == MWL_OK) check_numbers(c, e, e->tree.root);
+    if (status < 0 || check_numbers(c, e, e->tree.root) || r.kinds || !e->depends) {
+        e->depends = false;
+        return status;
+    }
+    if (e->tree.root->kind != MWL__CEL_SELECT) list_typed(c, site->flow, e, false);
     return status;
 }
 
@@ -395,18 +427,6 @@ static bool is_constant(const mwl__cel_node *n) {
     return true;
 }
 
-/* Returns the kind of a tree that is never a boolean, whatever the data; else NULL. */
-static const char *plain_kind(const mwl__cel_node *n) {
-    static const char *const kinds[] = {"null",     NULL,       "an int", "a uint",
-                                        "a double", "a string", "bytes"};
-    if (n->kind == MWL__CEL_LIT) return kinds[n->lit.kind];
-    if (n->kind == MWL__CEL_LIST) return "a list";
-    if (n->kind == MWL__CEL_MAP) return "a map";
-    bool sized = (n->kind == MWL__CEL_CALL || n->kind == MWL__CEL_MEMBER) &&
-                 strcmp(n->name.data, "size") == 0;
-    return sized ? "an int" : NULL;
-}
-
 void mwl__check_condition(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
     if (n->kind == MWL_NODE_BOOL) return;
     if (!mwl__form_looks_computed(n)) {
@@ -418,16 +438,13 @@ void mwl__check_condition(mwl__checker *c, const mwl__node *n, const mwl__site *
     }
     mwl__m_expr *e = check_text(c, n, site);
     if (!e) return;
-    const char *kind = plain_kind(e->tree.root);
-    if (kind) {
-        mwl__diag *d = mwl__node_report_text(
-            c->tree, n, e->body_at + e->tree.root->begin, e->body_at + e->tree.root->end,
-            MWL_DIAG_NON_BOOLEAN_CONDITION, "a condition is a boolean, not %s", kind);
-        mwl__diag_note(d, "nothing is converted: it is System.ExpressionEvaluationError");
-    } else if (is_constant(e->tree.root)) {
+    if (e->known != MWL__KNOWN_ANY && e->known != MWL__KNOWN_BOOL)
+        mwl__check_not_boolean(c, e, e->known, NULL);
+    else if (is_constant(e->tree.root))
         mwl__node_report(c->tree, n, MWL_DIAG_CONSTANT_CONDITION,
                          "this condition does not depend on anything");
-    }
+    else if (e->depends)
+        list_typed(c, site->flow, e, true);
 }
 
 int mwl__check_constant(const mwl__checker *c, const mwl__node *n) {

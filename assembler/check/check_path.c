@@ -11,7 +11,7 @@
 
 typedef struct paths {
     mwl__checker *c;
-    const mwl__m_expr *e;
+    mwl__m_expr *e;
     const mwl__site *site;
     mwl__cel_path tested[8]; /* paths that has() tests; only the first eight are kept */
     size_t n_tested;
@@ -292,6 +292,7 @@ static bool is_null(const mwl__cel_node *n) {
 
 static void read_variable(paths *p, const mwl__cel_path *path) {
     mwl__flow *f = p->site->flow;
+    p->e->depends = true; /* if it does more than read it: check_expr.c */
     if (path->n_members == 0) {
         f->all_read = true;
         return;
@@ -491,7 +492,7 @@ static bool look_at(void *ctx, const mwl__cel_path *found) {
     return p->c->status == MWL_OK;
 }
 
-mwl_status mwl__check_paths(mwl__checker *c, const mwl__m_expr *e, const mwl__site *site) {
+mwl_status mwl__check_paths(mwl__checker *c, mwl__m_expr *e, const mwl__site *site) {
     paths p = {.c = c, .e = e, .site = site};
     mwl__arena scratch = mwl__arena_make(c->arena->alloc); /* no path is needed after this */
     mwl_status status = mwl__cel_reach(&scratch, &e->tree, remember, &p);

@@ -36,7 +36,9 @@ typedef struct mwl__m_expr {
     mwl__cel_tree tree; /* parsed and resolved; tree.source is the body, `body_at` bytes into the
                            decoded text */
     uint32_t body_at;
-    unsigned site; /* MWL_SITE_* */
+    unsigned site;        /* MWL_SITE_* */
+    mwl__cel_known known; /* what its value is, whatever the variables are */
+    bool depends;         /* it reads variables: what they are may say more */
 } mwl__m_expr;
 
 /* A failure matcher (catch clause). */

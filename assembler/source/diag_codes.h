@@ -480,9 +480,11 @@ MWL_X(706, MEMBER_NEVER_THERE, "member-never-there", WARNING,
 MWL_X(707, EXPRESSION_ALWAYS_FAULTS, "expression-always-faults", WARNING,
       "An expression always faults",
       "Part of this expression is constant and its evaluation fails, each time with\n"
-      "System.ExpressionEvaluationError.\n\n"
+      "System.ExpressionEvaluationError. Or an operator does not take what it is given:\n"
+      "a variable is what its parameter declares and what the Flow assigns to it.\n\n"
       "    \"{{ 1 / 0 }}\"\n"
-      "    \"{{ int('seven') }}\"")
+      "    \"{{ int('seven') }}\"\n"
+      "    \"{{ 'number ' + vars.count }}\"       'number ' + string(vars.count)")
 
 MWL_X(708, UNREPRESENTABLE_RESULT, "unrepresentable-result", WARNING,
       "An expression yields what JSON cannot hold",
