@@ -178,12 +178,16 @@ class Run(Case):
                 for words in ([], ["--store", "runs.db"]):
                     took = float(waited(seed, *words).rstrip("s")) - float(exact[seed].rstrip("s"))
                     self.assertTrue(-0.002 < took < 0.3, (seed, words, took, exact))
-        seed, value = by_wait[0] - 2**53, waited(by_wait[0] - 2**53, "--virtual-time")
-        self.write("case.json", {"definition": "f.json", "control": {"seed": seed}, "expect": {"result": {"type": "success", "value": value}}})
-        self.command("test", "case.json")
+        seed = by_wait[0]
+        for control in ({"seed": str(seed)}, None):
+            case = {"definition": "f.json", "expect": {"result": {"type": "success", "value": exact[seed]}}}
+            self.write("case.json", {**case, "control": control} if control else case)
+            self.command("test", "case.json", *([] if control else ["--seed", str(seed)]))
+        waited(seed, "--virtual-time", "--record", "recorded.json")
+        self.command("test", "recorded.json")
         with open(self.path("script"), "w") as f:
             f.write("continue\n")
-        self.assertIn(value, self.command("debug", "f.json", "--seed", str(seed), "--script", "script").stdout)
+        self.assertIn(exact[seed], self.command("debug", "f.json", "--seed", str(seed), "--script", "script").stdout)
 
     def test_the_end_of_a_run_is_shown_as_run_shows_it(self):
         """Whether a store has the run or not: the same Result, explanation, snippet and status; also when it is shown again."""

@@ -6,6 +6,7 @@
 #include "vm/base/suggest.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,4 +201,27 @@ int options_absent(const char *head, const char *why, int argc, char **argv) {
     const struct command_line line = {.head = head, .foot = ""};
     int status = options_parse(&line, asks ? 2 : 1, argv);
     return status == CMD_OK ? cmd_usage("%s", why) : status;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+int option_number(const char *option, const char *word, uint64_t least, uint64_t most,
+                  uint64_t *out) {
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(word, &end, 10);
+    bool good = *word >= '0' && *word <= '9' && !*end && !errno && n >= least && n <= most;
+    if (good) *out = n;
+    if (good) return CMD_OK;
+    if (most == UINT64_MAX)
+        return cmd_usage("%s needs a number from %llu on, not '%s'", option,
+                         (unsigned long long)least, word);
+    return cmd_usage("%s needs a number from %llu to %llu, not '%s'", option,
+                     (unsigned long long)least, (unsigned long long)most, word);
+}
+
+int option_duration(const char *option, const char *word, int64_t least_ns, int64_t *out_ns) {
+    if (mwl_duration_parse(word, strlen(word), out_ns) == MWL_OK && *out_ns >= least_ns)
+        return CMD_OK;
+    return cmd_usage("%s needs a duration such as PT4S, PT12H or P7D, not '%s'", option, word);
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The field of an option is of the type that its kind names. */
 enum option_kind {
@@ -57,6 +58,11 @@ struct command_line {
  * them, after printing the help: of many options -h shows those before the second heading. */
 enum { OPTIONS_HELP = -1 };
 int options_parse(const struct command_line *line, int argc, char **argv);
+
+/* Reads the value of an option: a whole number, or a duration. CMD_OK, or a usage error. */
+int option_number(const char *option, const char *word, uint64_t least, uint64_t most,
+                  uint64_t *out);
+int option_duration(const char *option, const char *word, int64_t least_ns, int64_t *out_ns);
 
 /* A command that this build does not have: its help says so, and so does `why` when it is used. */
 int options_absent(const char *head, const char *why, int argc, char **argv);

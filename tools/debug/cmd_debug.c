@@ -14,9 +14,8 @@ struct debug {
 };
 
 static int take_cancel(void *base, const char *word) {
-    struct debug *d = base;
-    if (mwl_duration_parse(word, strlen(word), &d->setup.cancel_after_ns) == MWL_OK) return CMD_OK;
-    return cmd_usage("--cancel-after needs a duration such as PT1S, not '%s'", word);
+    return option_duration("--cancel-after", word, 0,
+                           &((struct debug *)base)->setup.cancel_after_ns);
 }
 
 static const struct option options[] = {

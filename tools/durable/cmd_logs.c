@@ -4,7 +4,6 @@
 #include "tools/durable/store.h"
 #include "tools/base/term.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +27,7 @@ struct logs {
 };
 
 static int take_after(void *base, const char *word) {
-    char *end;
-    errno = 0;
-    ((struct logs *)base)->last = strtoull(word, &end, 10);
-    if (*word >= '0' && *word <= '9' && !*end && !errno) return CMD_OK;
-    return cmd_usage("--after needs a number, not '%s'", word);
+    return option_number("--after", word, 0, UINT64_MAX, &((struct logs *)base)->last);
 }
 
 static const struct option options[] = {

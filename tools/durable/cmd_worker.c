@@ -84,18 +84,17 @@ static const struct option options[] = {
 };
 
 static int read_options(struct worker *w) {
-    char *end = NULL;
-    long n = w->jobs ? strtol(w->jobs, &end, 10) : 1;
-    if (w->jobs && (end == w->jobs || *end || n < 1 || n > THREADS_MOST))
-        return cmd_usage("-j needs a number from 1 to %d, not '%s'", THREADS_MOST, w->jobs);
+    uint64_t n = 1;
+    int status = w->jobs ? option_number("-j", w->jobs, 1, THREADS_MOST, &n) : CMD_OK;
     w->n_jobs = (unsigned)n;
+    if (status != CMD_OK) return status;
     if (!store_is_shared(w->line.path))
         return cmd_usage("--store needs a URL such as postgresql://USER@HOST/DATABASE, not '%s'; a "
                          "file has one worker: `mwlvm resume --store FILE --unfinished`",
                          w->line.path);
-    int status = store_duration("--lease", w->lease ? w->lease : "PT4S", LEASE_LEAST, &w->lease_ns);
+    status = option_duration("--lease", w->lease ? w->lease : "PT4S", LEASE_LEAST, &w->lease_ns);
     if (status == CMD_OK)
-        status = store_duration("--drain", w->drain ? w->drain : "PT10S", 0, &w->drain_ns);
+        status = option_duration("--drain", w->drain ? w->drain : "PT10S", 0, &w->drain_ns);
     if (status == CMD_OK && w->keep_failed && !w->keep)
         status = cmd_usage("--keep-failed needs --keep");
     if (status == CMD_OK) status = store_keep_read(w->keep, w->keep_failed, &w->kept);

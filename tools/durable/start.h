@@ -8,7 +8,4 @@
  * and SIZE_MAX: none). Given, to mwl_text_free(); NULL: out of memory. */
 char *start_text(mwl_heap *heap, const mwl_start *start, size_t *len);
 
-/* Reads a seed: a number that a double holds exactly, or a text of digits, from 1 on. */
-bool start_seed(mwl_value v, uint64_t *out);
-
 #endif

@@ -112,15 +112,10 @@ int64_t store_clock_offset(void) {
     return there.wall_ns - here.wall_ns + here.mono_ns - there.mono_ns;
 }
 
-int store_duration(const char *option, const char *word, int64_t least, int64_t *ns) {
-    if (mwl_duration_parse(word, strlen(word), ns) == MWL_OK && *ns >= least) return CMD_OK;
-    return cmd_usage("%s needs a duration such as PT4S, PT12H or P7D, not '%s'", option, word);
-}
-
 int store_keep_read(const char *done, const char *failed, mwl_durable_keep *out) {
-    int status = store_duration("--keep", done ? done : "P7D", 0, &out->done_ns);
+    int status = option_duration("--keep", done ? done : "P7D", 0, &out->done_ns);
     if (status != CMD_OK) return status;
-    return store_duration("--keep-failed", failed ? failed : "P30D", 0, &out->failed_ns);
+    return option_duration("--keep-failed", failed ? failed : "P30D", 0, &out->failed_ns);
 }
 
 static bool see_seq(void *ctx, const mwl_store_row *row) {

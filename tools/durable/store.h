@@ -30,8 +30,6 @@ mwl_clock store_clock(void);
 /* Takes over what a store knows of its clock; and by how much that is ahead of this machine's. */
 void store_clock_set(const mwl_store *s);
 int64_t store_clock_offset(void);
-/* The duration that an option has. CMD_OK, or a usage error. */
-int store_duration(const char *option, const char *word, int64_t least, int64_t *ns);
 /* --keep and --keep-failed, whose words may be NULL: P7D and P30D. */
 int store_keep_read(const char *done, const char *failed, mwl_durable_keep *out);
 

@@ -15,7 +15,6 @@
 #include "tools/test/test_case.h"
 #include "vm/base/suggest.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,26 +42,16 @@ struct job {
 /* ---- options --------------------------------------------------------------------------------- */
 
 static int take_states(void *base, const char *word) {
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(word, &end, 10);
-    if (!isdigit((unsigned char)*word) || *end || errno || n < 1 || n > 1000000000)
-        return cmd_usage("--max-states needs a number from 1 to 1000000000, not '%s'", word);
-    ((struct job *)base)->budget.states = n;
-    return CMD_OK;
-}
-
-static int take_duration(const char *option, const char *word, int64_t *out) {
-    if (mwl_duration_parse(word, strlen(word), out) == MWL_OK && *out > 0) return CMD_OK;
-    return cmd_usage("%s needs a duration such as PT30S, not '%s'", option, word);
+    struct budget *b = &((struct job *)base)->budget;
+    return option_number("--max-states", word, 1, 1000000000, &b->states);
 }
 
 static int take_time(void *base, const char *word) {
-    return take_duration("--max-time", word, &((struct job *)base)->budget.wall_ns);
+    return option_duration("--max-time", word, 1, &((struct job *)base)->budget.wall_ns);
 }
 
 static int take_virtual(void *base, const char *word) {
-    return take_duration("--max-virtual-time", word, &((struct job *)base)->budget.virtual_ns);
+    return option_duration("--max-virtual-time", word, 1, &((struct job *)base)->budget.virtual_ns);
 }
 
 static int take_ignore(void *base, const char *word) {

@@ -103,8 +103,7 @@ static int run_program(struct job *s) {
     s->watch.live.run = run;
     status = drive(s, run);
     if (s->watch.record && session_is_over(run)) {
-        const struct record_of of = {o->definition.path, s->start.input, s->start.arguments,
-                                     mwl_run_result(run)};
+        const struct record_of of = {o->definition.path, &s->start, mwl_run_result(run)};
         int recorded = record_write(s->watch.record, o->record, &of);
         if (recorded != CMD_OK) status = recorded;
     }

@@ -9,7 +9,6 @@
 #include "tools/session/values.h"
 #include "vm/base/utf8.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,26 +21,14 @@ static int take_each(void *base, const char *word) {
 }
 
 static int take_count(const char *name, const char *word, uint32_t most, uint32_t *out) {
-    char *end;
-    errno = 0;
-    unsigned long n = strtoul(word, &end, 10);
-    if (*word < '0' || *word > '9' || *end)
-        return cmd_usage("%s needs a number, not '%s'", name, word);
-    if (errno == ERANGE || n == 0 || n > most)
-        return cmd_usage("%s is a number from 1 to %u", name, most);
+    uint64_t n = *out;
+    int status = option_number(name, word, 1, most, &n);
     *out = (uint32_t)n;
-    return CMD_OK;
+    return status;
 }
 
 static int take_from(void *base, const char *word) {
-    struct run_options *o = base;
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(word, &end, 10);
-    if (*word < '0' || *word > '9' || *end || errno == ERANGE || n == 0)
-        return cmd_usage("--from needs the number of a line, from 1 on, not '%s'", word);
-    o->from = n;
-    return CMD_OK;
+    return option_number("--from", word, 1, UINT64_MAX, &((struct run_options *)base)->from);
 }
 
 /* The id goes into keys, URLs and JSON. */

@@ -4,6 +4,7 @@
 #include "tools/serve/cut.h"
 #include "tools/durable/fits.h"
 #include "tools/durable/start.h"
+#include "tools/session/seed.h"
 #include "tools/durable/store.h"
 #include "tools/serve/endpoints.h"
 #include "tools/base/json_out.h"
@@ -410,7 +411,7 @@ char *run_start_text(struct desk_tools *t, mwl_value request, size_t *len) {
     mwl_start start = {.input = mwl_get(request, "input"),
                        .arguments = mwl_get(request, "arguments"),
                        .limits = &limits};
-    (void)start_seed(mwl_get(request, "seed"), &start.seed);
+    (void)seed_read(mwl_get(request, "seed"), &start.seed);
     char *text = start_text(t->heap, &start, len), *copy = text ? strdup(text) : NULL;
     mwl_text_free(t->heap, text, *len);
     return copy;
@@ -454,7 +455,7 @@ static bool is_start(struct ask *a, mwl_value request) {
     static const char *const limits[] = {"fuel", "memory"};
     mwl_value wanted = mwl_get(request, "limits"), seed = mwl_get(request, "seed");
     uint64_t number;
-    if (!mwl_is_absent(seed) && !start_seed(seed, &number)) {
+    if (!mwl_is_absent(seed) && !seed_read(seed, &number)) {
         ask_problem(a, 400, "`seed` is a number from 1 to 9007199254740991, or a text of digits");
         return false;
     }

@@ -84,19 +84,14 @@ static int operand(void *ctx, const char *word) {
 /* ---- options --------------------------------------------------------------------------------- */
 
 static int read_number(const char *name, const char *word, unsigned most, unsigned *out) {
-    char *end;
-    if (!word) return CMD_OK;
-    unsigned long n = strtoul(word, &end, 10);
-    if (*word < '0' || *word > '9' || *end || n == 0 || n > most)
-        return cmd_usage("%s is a number from 1 to %u, not '%s'", name, most, word);
+    uint64_t n = *out;
+    int status = word ? option_number(name, word, 1, most, &n) : CMD_OK;
     *out = (unsigned)n;
-    return CMD_OK;
+    return status;
 }
 
 static int read_duration(const char *name, const char *word, int64_t least, int64_t *ns) {
-    if (!word) return CMD_OK;
-    if (mwl_duration_parse(word, strlen(word), ns) == MWL_OK && *ns >= least) return CMD_OK;
-    return cmd_usage("%s needs a duration such as PT4S or P7D, not '%s'", name, word);
+    return word ? option_duration(name, word, least, ns) : CMD_OK;
 }
 
 static int check_times(struct serve_options *o) {

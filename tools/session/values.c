@@ -4,8 +4,6 @@
 #include "tools/base/cmd.h"
 #include "tools/base/input.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 int session_values(mwl_heap *heap, struct limits *limits, const struct session_words *words,
@@ -40,16 +38,7 @@ void session_drop(mwl_heap *heap, mwl_start *start) {
 }
 
 int session_take_seed(void *base, const char *word) {
-    struct run_options *o = base;
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(word, &end, 10);
-    if (*word < '0' || *word > '9' || *end)
-        return cmd_usage("--seed needs a number, not '%s'", word);
-    if (errno == ERANGE) return cmd_usage("--seed: %s is too large", word);
-    if (n == 0) return cmd_usage("--seed must not be 0");
-    o->seed = n;
-    return CMD_OK;
+    return option_number("--seed", word, 1, UINT64_MAX, &((struct run_options *)base)->seed);
 }
 
 int session_limits(const struct limits *l, const mwl_heap *heap, mwl_limits *out) {

@@ -13,7 +13,6 @@
 #include "tools/host/testable.h"
 #include "vm/base/mem.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,34 +42,24 @@ struct job {
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static int take_number(const char *option, const char *word, double least, double most,
-                       double *out) {
-    char *end;
-    errno = 0;
-    *out = strtod(word, &end);
-    if (end == word || *end || errno || !(*out >= least && *out <= most))
-        return cmd_usage("%s needs a number from %g to %g, not '%s'", option, least, most, word);
-    return CMD_OK;
-}
-
 static int take_threads(void *base, const char *word) {
-    double n = 0;
-    int status = take_number("-j", word, 1, THREADS_MAX, &n);
+    uint64_t n = 0;
+    int status = option_number("-j", word, 1, THREADS_MAX, &n);
     ((struct job *)base)->threads = (unsigned)n;
     return status;
 }
 
 static int take_seed(void *base, const char *word) {
-    double n = 0;
-    int status = take_number("--seed", word, 1, 9e15, &n);
-    ((struct job *)base)->seed = (uint64_t)n;
-    return status;
+    return option_number("--seed", word, 1, UINT64_MAX, &((struct job *)base)->seed);
 }
 
 static int take_min(void *base, const char *word) {
     struct job *j = base;
+    char *end;
     j->coverage = true;
-    return take_number("--min-coverage", word, 0, 100, &j->min_coverage);
+    j->min_coverage = strtod(word, &end);
+    if (end != word && !*end && j->min_coverage >= 0 && j->min_coverage <= 100) return CMD_OK;
+    return cmd_usage("--min-coverage needs a number from 0 to 100, not '%s'", word);
 }
 
 static const struct option options[] = {

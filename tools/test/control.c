@@ -1,6 +1,8 @@
 /* control.c: see control.h. */
 #include "tools/test/control.h"
 
+#include "tools/session/seed.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,13 +26,12 @@ static bool set_member(struct control *c, const char *name, mwl_value v) {
         c->reason = text;
         return text != NULL;
     }
+    if (strcmp(name, "seed") == 0) return seed_read(v, &c->seed);
     if (!set_number(v, &n)) return false;
     if (strcmp(name, "fuel") == 0)
         c->limits.fuel = n;
     else if (strcmp(name, "memory") == 0)
         c->limits.memory_bytes = (size_t)n;
-    else if (strcmp(name, "seed") == 0)
-        c->seed = n;
     else
         return false;
     return true;

@@ -3,6 +3,7 @@
 
 #include "tools/base/cmd.h"
 #include "tools/base/file_out.h"
+#include "tools/session/seed.h"
 #include "tools/base/redact.h"
 #include "tools/test/seen.h"
 #include "vm/base/mem.h"
@@ -84,10 +85,15 @@ int record_write(struct record *r, const char *path, const struct record_of *of)
     mwl_heap *h = r->seen.heap;
     char *definition = realpath(of->definition, NULL);
     const char *name = definition ? definition : of->definition;
-    mwl_value o = mwl_object(h, 5);
+    mwl_value o = mwl_object(h, 6), control = mwl_object(h, 1);
     o = mwl_object_set(h, o, "definition", 10, mwl_string(h, name, strlen(name)));
-    o = put(h, o, "input", of->input);
-    if (mwl_count(of->arguments)) o = put(h, o, "arguments", of->arguments);
+    o = put(h, o, "input", of->start->input);
+    if (mwl_count(of->start->arguments)) o = put(h, o, "arguments", of->start->arguments);
+    if (of->start->seed) {
+        control = mwl_object_set(h, control, "seed", 4, seed_value(h, of->start->seed));
+        o = put(h, o, "control", control);
+    }
+    mwl_value_drop(h, control);
     o = mwl_object_set(h, o, "answers", 7, answers_of(r));
     o = mwl_object_set(h, o, "expect", 6, put(h, mwl_object(h, 1), "result", of->result));
     mwl__buf text = mwl__buf_make(mwl_alloc_default());

@@ -13,9 +13,9 @@ void record_free(struct record *r); /* before the VM; NULL is ignored */
 void record_event(struct record *r, const mwl_trace_event *event);
 
 struct record_of {
-    const char *definition;     /* the file */
-    mwl_value input, arguments; /* lent; may be absent */
-    mwl_value result;           /* absent: the run has none */
+    const char *definition; /* the file */
+    const mwl_start *start; /* its input, arguments and seed; lent */
+    mwl_value result;       /* absent: the run has none */
 };
 /* Writes the case to a file. CMD_OK, or an exit status with a message. */
 int record_write(struct record *r, const char *path, const struct record_of *of);

@@ -14,7 +14,7 @@ add_custom_command(OUTPUT ${MWL_PLAY_EMBEDDED}
 file(GLOB MWL_PLAY_SOURCES CONFIGURE_DEPENDS ${MWL_PLAY_ROOT}/tools/playground/*.c ${MWL_PLAY_ROOT}/tools/graph/*.c)
 list(FILTER MWL_PLAY_SOURCES EXCLUDE REGEX "/(cmd_graph|native|wasm|dot|mermaid|nested)\\.c$")
 foreach(file base/path base/redact base/snippet_offset host/answers host/answers_read host/definition_model host/expr
-        report/data report/record session/turn show/events test/control test/coverage)
+        report/data report/record session/seed session/turn show/events test/control test/coverage)
   list(APPEND MWL_PLAY_SOURCES ${MWL_PLAY_ROOT}/tools/${file}.c)
 endforeach()
 add_executable(mwl-play ${MWL_PLAY_SOURCES} ${MWL_PLAY_EMBEDDED})

@@ -482,7 +482,7 @@ if(NOT MWL_SANITIZE)
     target_compile_definitions(mwl_one PRIVATE $<TARGET_PROPERTY:mwl_flags,INTERFACE_COMPILE_DEFINITIONS>)
     target_compile_options(mwl_one PRIVATE -Wall -Wextra -Wno-misleading-indentation -O2 -g0
                            $<$<BOOL:${MWL_WERROR}>:-Werror>)
-    add_executable(mwl-suite-one EXCLUDE_FROM_ALL ${MWL_SUITE_SOURCES} tools/test/control.c tools/test/match_result.c
+    add_executable(mwl-suite-one EXCLUDE_FROM_ALL ${MWL_SUITE_SOURCES} tools/session/seed.c tools/test/control.c tools/test/match_result.c
                    tools/lsp/cel_deduce.c tools/lsp/cel_type.c $<TARGET_OBJECTS:mwl_one>)
     target_link_libraries(mwl-suite-one PRIVATE mwl_flags mwl_dependencies)
     add_test(NAME amalgamate COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/amalgamate.sh ${MWL_ONE}
