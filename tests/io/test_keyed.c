@@ -47,6 +47,41 @@ UTEST(keyed, records_in_use_stay) {
     mwl__keyed_empty(&t, NULL);
 }
 
+static bool give_up(void *ctx, void *r) {
+    (void)ctx;
+    return ((const record *)r)->until_ns == 0;
+}
+
+UTEST(keyed, a_table_stays_within_its_bytes) {
+    mwl__keyed t = {.most = 100000, .give_up = give_up};
+    for (int i = 0; i < 100000; i++) {
+        ASSERT_TRUE(get(&t, i) != NULL);
+        ASSERT_LE(t.bytes, t.most);
+        if (i > 0) ASSERT_TRUE(get(&t, 0) != NULL); /* is the newest each time */
+    }
+    EXPECT_GT(t.n, 100u);
+    EXPECT_TRUE(mwl__keyed_find(&t, "0", 1) && mwl__keyed_find(&t, "99999", 5));
+    EXPECT_FALSE(mwl__keyed_find(&t, "1", 1));
+    mwl__keyed_empty(&t, NULL);
+    EXPECT_EQ(t.bytes, 0u);
+}
+
+UTEST(keyed, what_is_in_use_stays_and_more_is_refused) {
+    mwl__keyed t = {.most = 100000, .give_up = give_up};
+    int n = 0;
+    for (record *r; (r = get(&t, n)); n++) r->until_ns = 1;
+    EXPECT_GT(n, 100);
+    EXPECT_LE(t.bytes, t.most);
+    EXPECT_EQ(t.n, (size_t)n);
+    EXPECT_FALSE(mwl__keyed_more(&t, get(&t, 5), t.most - t.bytes + 1));
+    get(&t, 7)->until_ns = 0;
+    int tries = 0;
+    while (!get(&t, n) && tries < n) tries++;
+    EXPECT_LE(tries, n / 32 + 1); /* each looks at 32 records, and 7 was the newest */
+    EXPECT_FALSE(mwl__keyed_find(&t, "7", 1));
+    mwl__keyed_empty(&t, NULL);
+}
+
 /* The hash of a key must not follow from that of another, or a sender could learn to choose keys
  * that share a chain. With FNV-1a it does: the state before the last byte can be computed. */
 UTEST(keyed, a_hash_does_not_follow_from_another) {
