@@ -45,7 +45,7 @@ static mwl__cel_known of_literal(const mwl__node *n) {
     }
 }
 
-/* What a kind of CEL is when it is data: all numbers are doubles. */
+/* Returns the kind that a kind of CEL has as data: all numbers are doubles. */
 static mwl__cel_known as_data(mwl__cel_known k) {
     if (k == MWL__KNOWN_INT || k == MWL__KNOWN_UINT) return MWL__KNOWN_DOUBLE;
     return k == MWL__KNOWN_BYTES ? MWL__KNOWN_ANY : k;
