@@ -508,12 +508,31 @@ static void clash(checker *c, const mwl__cel_node *n, bool certain, const hint *
                     kind_names[left]);
 }
 
+/* How `a in b` is written if b is a string. */
+static hint contains(checker *c, const mwl__cel_node *n) {
+    mwl__cel_text part = source_of(c, n->kids[0]), whole = source_of(c, n->kids[1]);
+    char after[LONGEST_REPAIR + 20];
+    if (part.len > LONGEST_REPAIR) return (hint){.help = NULL};
+    snprintf(after, sizeof after, ".contains(%.*s)", (int)part.len, part.data);
+    return instead(c, n, "", whole, after);
+}
+
+/* `.length` of what has none. */
+static hint size_of(checker *c, const mwl__cel_node *n) {
+    if (!is_text(n->name, "length") && !is_text(n->name, "size") && !is_text(n->name, "count"))
+        return (hint){.help = NULL};
+    return instead(c, n, "size(", source_of(c, n->kids[0]), ")");
+}
+
 static kind binary_kind(checker *c, const mwl__cel_node *n, kind a, kind b, bool certain) {
     if (n->kind == MWL__CEL_EQ || n->kind == MWL__CEL_NE)
         return MWL__KNOWN_BOOL; /* any two values can be compared */
     if (n->kind == MWL__CEL_IN) {
-        if (b != MWL__KNOWN_ANY && b != MWL__KNOWN_LIST && b != MWL__KNOWN_MAP)
-            clash(c, n, certain, &(hint){.note = "the right side must be a list or a map"}, a, b);
+        if (b != MWL__KNOWN_ANY && b != MWL__KNOWN_LIST && b != MWL__KNOWN_MAP) {
+            hint h = b == MWL__KNOWN_STRING ? contains(c, n) : (hint){.help = NULL};
+            h.note = "the right side must be a list or a map";
+            clash(c, n, certain, &h, a, b);
+        }
         return MWL__KNOWN_BOOL;
     }
     bool order = n->kind >= MWL__CEL_LT && n->kind <= MWL__CEL_GE;
@@ -653,10 +672,13 @@ static kind check_link(checker *c, const mwl__cel_node *n, kind k, bool certain)
     if (n->kind == MWL__CEL_SELECT || n->kind == MWL__CEL_INDEX) {
         bool holds = k == MWL__KNOWN_ANY || k == MWL__KNOWN_MAP ||
                      (n->kind == MWL__CEL_INDEX && k == MWL__KNOWN_LIST);
-        if (!holds)
-            report(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND,
-                   n->kids[0]->begin, n->kids[0]->end, NULL, "%s has no %s", kind_names[k],
-                   n->kind == MWL__CEL_SELECT ? "fields" : "elements");
+        if (!holds) {
+            bool field = n->kind == MWL__CEL_SELECT;
+            hint h = field ? size_of(c, n) : (hint){.help = NULL};
+            report_hint(c, certain ? MWL__CEL_ERROR : MWL__CEL_WARNING, MWL__CEL_WHY_KIND,
+                        n->kids[0]->begin, n->kids[0]->end, &h, "%s has no %s", kind_names[k],
+                        field ? "fields" : "elements");
+        }
         walk_kids(c, n, 1, certain);
         if (n->flags & MWL__CEL_TEST) return MWL__KNOWN_BOOL;
         bool path = n->kind == MWL__CEL_SELECT && !n->flags && c->o->known;

@@ -5,6 +5,7 @@
 #include "assembler/check/check.h"
 
 #include "vm/base/ascii.h"
+#include "vm/base/num.h"
 #include "vm/base/suggest.h"
 #include "vm/value/temporal.h"
 
@@ -61,6 +62,14 @@ static bool iso_duration(const char *s, size_t len, char *out, size_t size) {
     return last && mwl_duration_parse(out, n, &ns) == MWL_OK;
 }
 
+/* "PT1S" for "P1S": hours and seconds stand behind a T. */
+static bool with_time(const char *s, size_t len, char *out, size_t size) {
+    int64_t ns;
+    if (len < 3 || s[0] != 'P' || s[1] == 'T' || len + 2 > size) return false;
+    int n = snprintf(out, size, "PT%.*s", (int)len - 1, s + 1);
+    return n > 0 && mwl_duration_parse(out, (size_t)n, &ns) == MWL_OK;
+}
+
 static void suggest_duration(mwl__diag *d, const mwl__node *n) {
     char text[64];
     if (n->kind == MWL_NODE_NUMBER && n->as.number >= 0 && n->as.number < 1e9 &&
@@ -68,7 +77,8 @@ static void suggest_duration(mwl__diag *d, const mwl__node *n) {
         mwl__diag_help(d, "write \"PT%.0fS\" for %.0f second%s", n->as.number, n->as.number,
                        n->as.number == 1 ? "" : "s");
     } else if (n->kind == MWL_NODE_STRING && n->count < 40 &&
-               iso_duration(n->as.text, n->count, text, sizeof text)) {
+               (iso_duration(n->as.text, n->count, text, sizeof text) ||
+                with_time(n->as.text, n->count, text, sizeof text))) {
         mwl__diag_help(d, "write \"%s\"", text);
         mwl__diag_fix_string(d, mwl__node_span(n), text, strlen(text));
     } else {
@@ -254,12 +264,36 @@ static bool is_repeated(const mwl__checker *c, const mwl__judged *e, const mwl__
            is_covered(c, holder, e->node, name, len);
 }
 
+/* Suggests 3 for "3", where the schema has a number. */
+static void suggest_number(mwl__diag *d, const mwl__node *n, const mwl__node *holder) {
+    const mwl__node *type = mwl__node_get(holder, "type");
+    double number;
+    if (n->kind != MWL_NODE_STRING || n->count > 32 ||
+        (!mwl__node_is(type, "integer") && !mwl__node_is(type, "number")) ||
+        mwl__num_parse(n->as.text, n->count, &number) != MWL_OK)
+        return;
+    mwl__diag_help(d, "write it without quotes: %.*s", MWL__NODE_TEXT(n));
+    mwl__diag_fix(d, mwl__node_span(n), n->as.text, n->count);
+}
+
+/* How a member that is required deep in the arguments is written. */
+static void suggest_member(const mwl__checker *c, mwl__diag *d, const mwl__judged *e) {
+    const char *name;
+    size_t len;
+    mwl__named w;
+    if (quoted_name(e, &name, &len) &&
+        mwl__word_find(mwl__diags_words(c->sink, MWL__WORDS_MISSING), name, len, &w) && w.help)
+        mwl__diag_help(d, "%.*s", (int)w.help_len, w.help);
+}
+
 static void suggest_value(const mwl__checker *c, mwl__diag *d, const mwl__judged *e,
                           const mwl__node *holder, bool key) {
     const mwl__node *format = mwl__node_get(holder, "format"),
                     *list = mwl__node_get(holder, "enum");
     if (key && holder) suggest_argument(d, holder, e->node, meant_by(c, holder, e->node));
     if (key) return;
+    if (ends(e->keyword, e->keyword_len, "/type")) suggest_number(d, e->node, holder);
+    if (ends(e->keyword, e->keyword_len, "/required")) suggest_member(c, d, e);
     if (mwl__node_is(format, "duration")) suggest_duration(d, e->node);
     if (mwl__node_is(format, "date-time")) suggest_timestamp(d, e->node);
     if (!list || e->node->kind != MWL_NODE_STRING) return;

@@ -9,6 +9,7 @@
 
 #include "assembler/cel/cel.h"
 #include "assembler/cel/cel_lex.h"
+#include "vm/base/ascii.h"
 #include "vm/regex/regex.h"
 
 typedef enum embedding { LITERAL, TEMPLATE, EXPRESSION, EMPTY, UNCLOSED } embedding;
@@ -170,6 +171,11 @@ mwl__diag *mwl__check_report_cel(mwl__checker *c, const mwl__m_expr *e, const mw
 static void report(void *ctx, const mwl__cel_problem *p) {
     reporter *r = ctx;
     mwl__diag *d = mwl__check_report_cel(r->c, r->e, p);
+    const mwl__node *n = r->e->node;
+    if (d && !d->help && p->why == MWL__CEL_WHY_SYNTAX && n->count > 6 &&
+        memcmp(n->as.text, "{{{", 3) == 0 && memcmp(n->as.text + n->count - 3, "}}}", 3) == 0)
+        mwl__diag_help(d, "an expression has two braces: write \"{{%.*s}}\"",
+                       (int)(n->count - 6 > 60 ? 60 : n->count - 6), n->as.text + 3);
     if (p->why == MWL__CEL_WHY_KIND) r->kinds = true;
     if (d && p->why == MWL__CEL_WHY_NAME) remember_name(r, p, d);
 }
@@ -348,6 +354,17 @@ static mwl__m_expr *add_expression(mwl__checker *c, const mwl__node *n, const mw
     return status == MWL_OK ? e : NULL;
 }
 
+/* Is the quote at `at` the end of a text that had one in a word, as in 'can't'? */
+static bool is_apostrophe(const mwl__node *n, uint32_t at) {
+    const char *s = n->as.text;
+    while (at > 2 && s[at] == '\'' && mwl__is_letter(s[at - 1])) {
+        uint32_t from = at - 1;
+        while (from > 2 && mwl__is_letter(s[from])) from--;
+        return s[from] == '\'' && mwl__is_letter(s[from - 1]);
+    }
+    return false;
+}
+
 /* Returns the expression in the string. NULL: it is a literal, or a mistake was reported. */
 static mwl__m_expr *check_text(mwl__checker *c, const mwl__node *n, const mwl__site *site) {
     missing_end why;
@@ -360,8 +377,10 @@ static mwl__m_expr *check_text(mwl__checker *c, const mwl__node *n, const mwl__s
         mwl__diag_help(d, "for an empty text write \"\"");
         return NULL;
     case UNCLOSED:
-        mwl__node_report_text(c->tree, n, why.begin, why.end, MWL_DIAG_UNCLOSED_EXPRESSION, "%s",
-                              why.text);
+        d = mwl__node_report_text(c->tree, n, why.begin, why.end, MWL_DIAG_UNCLOSED_EXPRESSION,
+                                  "%s", why.text);
+        if (is_apostrophe(n, why.begin))
+            mwl__diag_help(d, "the ' of a word ends the string: write \\\\' for it");
         return NULL;
     case TEMPLATE: mwl__check_template(c, n); return NULL;
     case LITERAL: mwl__check_literal(c, n); return NULL;

@@ -248,6 +248,27 @@ static const char *const mwl__guide_words[MWL__WORDS_COUNT] = {
         "fail throw error failure > Raise\n"
         "set assign inject noop transform let continue > Pass\n",
 
+    [MWL__WORDS_MISSING] =
+        "default >: write \"default\": { \"next\": ... }: where to go when no case fits\n"
+        "when >: write \"when\": \"{{ ... }}\"; where to go in all other cases is the 'default'\n"
+        "code >: write \"code\": \"Order.Failed\": words with a dot between them\n"
+        "next >: write \"next\" with the name of a Step; a Flow ends at a Return or a Raise Step\n"
+        "call >: write \"call\": { \"provider\": ... } or \"call\": { \"flow\": ... }\n"
+        "match >: write \"match\": { \"retryable\": true }, or { \"codes\": [ ... ] }\n"
+        "entrypoint >: write \"entrypoint\" with the name of the first Step\n"
+        "action >: write \"action\": \"Call\", or Gather, Match, Pass, Sleep, Return, Raise\n",
+
+    [MWL__WORDS_KIND] =
+        "next >: name a Step of this Flow; a Flow ends at a Return or a Raise Step\n"
+        "entrypoint >: name the Step at which the Flow begins\n"
+        "call >: write { \"provider\": \"mwl:...\" } or { \"flow\": ... }\n",
+
+    [MWL__WORDS_COMPUTED] =
+        "next >: to choose, go to a Match Step: \"cases\": [{ \"when\": \"{{ ... }}\", \"next\": "
+        "... }], \"default\": { \"next\": ... }\n"
+        "provider >: to choose, go to a Match Step with a Call Step for each provider\n"
+        "flow >: to choose, go to a Match Step with a Call Step for each Flow\n",
+
     [MWL__WORDS_CEL_FUNCTION] =
         "len length count strlen sizeof > size\n"
         "toupper touppercase upper uppercase > upperAscii\n"

@@ -315,8 +315,10 @@ static void check_raise(mwl__checker *c, mwl__m_step *step, const mwl__node *n,
     const mwl__node *fields[6];
     for (int i = 0; i < 6; i++) fields[i] = mwl__node_get(n, result_fields[i].name);
     if (!fields[1])
-        mwl__node_report(c->tree, n, MWL_DIAG_RAISE_WITHOUT_CODE,
-                         "the result of a Raise needs 'code'");
+        mwl__form_guide(c->tree,
+                        mwl__node_report(c->tree, n, MWL_DIAG_RAISE_WITHOUT_CODE,
+                                         "the result of a Raise needs 'code'"),
+                        MWL__WORDS_MISSING, "code");
     mwl__check_envelope(c, fields, site);
     step->result = n;
 }

@@ -14,6 +14,8 @@
 
 #include "vm/base/suggest.h"
 
+#include <stdio.h>
+
 #define VISITS_MAX (1u << 24) /* edges that are visited for one Flow: about 0.1 s */
 
 enum { SET = 64 };
@@ -357,6 +359,20 @@ static void check_failures(mwl__checker *c, mwl__flow *f) {
 
 /* ---- variables that nothing binds ------------------------------------------------------------ */
 
+/* Adds the names of the variables, if they are few. */
+static void list_variables(mwl__diag *d, const mwl__flow *f) {
+    char text[200];
+    size_t len = 0, count = 0;
+    for (size_t i = 0; i < f->vars.n; i++) {
+        const mwl__name *v = &f->vars.at[i];
+        if (!(v->flags & (MWL__VAR_BOUND | MWL__VAR_PARAMETER))) continue;
+        if (len + v->len + 8 > sizeof text) return;
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s'%.*s'", count++ ? ", " : "",
+                                (int)v->len, v->text);
+    }
+    if (count) mwl__diag_help(d, "the variables of this Flow are %s", text);
+}
+
 static void unbound(mwl__checker *c, mwl__flow *f, const mwl__name *v) {
     mwl__diag *d = mwl__node_report_text(
         c->tree, v->node, v->begin, v->end, MWL_DIAG_UNBOUND_VARIABLE,
@@ -369,7 +385,10 @@ static void unbound(mwl__checker *c, mwl__flow *f, const mwl__name *v) {
             mwl__suggest_offer(&s, o->text, o->len);
     }
     mwl__diag_note(d, "it is not a parameter, and no `assign` of this Flow has this name");
-    if (!s.best) return;
+    if (!s.best) {
+        list_variables(d, f);
+        return;
+    }
     mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
     uint32_t end = v->end - v->begin >= v->len ? v->end : v->begin;
     if (memcmp(v->node->as.text + end - v->len, v->text, v->len) == 0)

@@ -306,6 +306,9 @@ bool mwl__uri_check(mwl__tree *tree, const mwl__node *n, mwl__uri *uri) {
         d = mwl__node_report_text(tree, n, uri->begin, uri->end, MWL_DIAG_UNKNOWN_URI_SCHEME,
                                   "a provider's URI has the scheme 'mwl'");
         if (uri->end == 3) mwl__diag_help(d, "write it in lower case");
+        if (uri->end >= 4 && memcmp(n->as.text, "http", 4) == 0)
+            mwl__diag_help(d, "to fetch it: \"provider\": \"mwl:provider.call/mwlvm/http/v1\", "
+                              "\"with\": { \"url\": ... }");
         return false;
     case MWL__URI_TYPE:
         d = mwl__node_report_text(tree, n, uri->begin, uri->end, MWL_DIAG_UNKNOWN_PROVIDER_TYPE,

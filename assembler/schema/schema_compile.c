@@ -4,6 +4,8 @@
  * `parameters`, and the two forms of the output. */
 #include "assembler/schema/schema_build.h"
 
+#include "vm/base/suggest.h"
+
 #define NONE MWL__SCHEMA_NONE
 
 mwl__schema_options mwl__schema_parameters(void) {
@@ -18,6 +20,19 @@ bool mwl__schema_is_bare(const mwl__node *node) {
     for (const mwl__node *c = mwl__node_first(node); c; c = c->next)
         if (c->kind != MWL_NODE_OBJECT || mwl__keyword_find(c->key, c->key_len)) return false;
     return true;
+}
+
+/* Reports a name of `required` that no property has. */
+static void report_undeclared(mwl__tree *tree, const mwl__node *name, const mwl__node *properties) {
+    mwl__diag *d = mwl__node_report(tree, name, MWL_DIAG_REQUIRED_UNDECLARED,
+                                    "'%.*s' is required, and not declared", MWL__NODE_TEXT(name));
+    if (!d) return; /* it is not shown */
+    mwl__suggest s = mwl__suggest_make(name->as.text, name->count);
+    for (const mwl__node *p = properties ? mwl__node_first(properties) : NULL; p; p = p->next)
+        mwl__suggest_offer(&s, p->key, p->key_len);
+    if (!s.best) return;
+    mwl__diag_help(d, "did you mean '%.*s'?", (int)s.best_len, s.best);
+    mwl__diag_fix_string(d, mwl__node_span(name), s.best, s.best_len);
 }
 
 static void check_parameters(mwl__tree *tree, const mwl__node *node) {
@@ -46,12 +61,11 @@ static void check_parameters(mwl__tree *tree, const mwl__node *node) {
     }
     if (mwl__node_get(node, "additionalProperties") || mwl__node_get(node, "patternProperties"))
         return;
-    const mwl__node *required = mwl__node_get(node, "required");
+    const mwl__node *required = mwl__node_get(node, "required"),
+                    *properties = mwl__node_get(node, "properties");
     for (const mwl__node *c = required ? mwl__node_first(required) : NULL; c; c = c->next)
-        if (c->kind == MWL_NODE_STRING &&
-            !mwl__node_find(mwl__node_get(node, "properties"), c->as.text, c->count))
-            (void)mwl__node_report(tree, c, MWL_DIAG_REQUIRED_UNDECLARED,
-                                   "'%.*s' is required, and not declared", MWL__NODE_TEXT(c));
+        if (c->kind == MWL_NODE_STRING && !mwl__node_find(properties, c->as.text, c->count))
+            report_undeclared(tree, c, properties);
 }
 
 static void check_top(mwl__schema_build *b, mwl__tree *tree, const mwl__node *node) {

@@ -80,6 +80,9 @@ typedef enum mwl__words {
     MWL__WORDS_PHASE,
     MWL__WORDS_ARGUMENTS,
     MWL__WORDS_ACTION,
+    MWL__WORDS_MISSING,      /* members that are needed: how they are written */
+    MWL__WORDS_KIND,         /* members whose value is of the wrong kind: what they hold */
+    MWL__WORDS_COMPUTED,     /* members that take no expression: what to do instead */
     MWL__WORDS_CEL_FUNCTION, /* functions and macros of expressions */
     MWL__WORDS_CEL_NAME,     /* data in expressions: a name is a root, perhaps with members */
     MWL__WORDS_COUNT

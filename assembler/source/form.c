@@ -30,6 +30,13 @@ static bool is_text_of_number(const mwl__node *n) {
            mwl__num_parse(n->as.text, n->count, &d) == MWL_OK;
 }
 
+void mwl__form_guide(mwl__tree *tree, mwl__diag *d, mwl__words words, const char *member) {
+    mwl__named w;
+    if (d && !d->help &&
+        mwl__word_find(mwl__diags_words(tree->sink, words), member, strlen(member), &w) && w.help)
+        mwl__diag_help(d, "%.*s", (int)w.help_len, w.help);
+}
+
 /* Adds the help for a value of the wrong kind. */
 static void suggest_kind(mwl__diag *d, const mwl__node *n, const mwl__form_field *field) {
     mwl__span at = mwl__node_span(n);
@@ -57,6 +64,7 @@ bool mwl__form_value(mwl__tree *tree, const mwl__node *n, const mwl__form_field 
                                         "'%s' takes no expression", field->name);
         mwl__diag_note(d,
                        "it is read before anything runs, so there is no data to compute it from");
+        mwl__form_guide(tree, d, MWL__WORDS_COMPUTED, field->name);
         return false;
     }
     if (field->kinds & (1u << n->kind)) return true;
@@ -66,6 +74,7 @@ bool mwl__form_value(mwl__tree *tree, const mwl__node *n, const mwl__form_field 
         tree, n, code ? code : MWL_DIAG_WRONG_TYPE, "'%s' is %s and must be %s%s", field->name,
         mwl__node_kind_name(n), want, field->flags & MWL__FORM_EXPR ? " or an expression" : "");
     if (d) suggest_kind(d, n, field);
+    mwl__form_guide(tree, d, MWL__WORDS_KIND, field->name);
     return false;
 }
 
@@ -234,8 +243,11 @@ bool mwl__form_check(mwl__tree *tree, const mwl__node *n, const mwl__form *form,
     if (n_known < n->count) report_unknowns(tree, n, form, &missing, &covered);
     for (size_t i = 0; i < form->n_fields; i++)
         if (missing & (1u << i))
-            mwl__node_report(tree, n, form->code ? form->code : MWL_DIAG_MISSING_MEMBER,
-                             "%s needs '%s'", form->what, form->fields[i].name);
+            mwl__form_guide(tree,
+                            mwl__node_report(tree, n,
+                                             form->code ? form->code : MWL_DIAG_MISSING_MEMBER,
+                                             "%s needs '%s'", form->what, form->fields[i].name),
+                            MWL__WORDS_MISSING, form->fields[i].name);
     wrong |= missing | covered;
     if (bad) *bad = wrong;
     return !wrong && n_known == n->count;

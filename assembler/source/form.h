@@ -53,6 +53,9 @@ typedef struct mwl__form {
             NULL                                                                                   \
     }
 
+/* Adds the help that the guide has for the member, if the report (or NULL) has none. */
+void mwl__form_guide(mwl__tree *tree, mwl__diag *d, mwl__words words, const char *member);
+
 /* Does the text begin with `{{` and end with `}}`, as an expression does? */
 bool mwl__form_looks_computed(const mwl__node *n);
 

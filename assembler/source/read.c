@@ -133,6 +133,14 @@ static bool is_word(const char *t, size_t n, const char *word) {
 
 static bool is_letter(char c) { return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_'; }
 
+/* A `]` in an object whose latest member is an object: that one was probably meant as a list. */
+static void suggest_list(const reader *r, mwl__diag *d, char found) {
+    const mwl__node *last = r->open->kind == MWL_NODE_OBJECT ? r->open->next : NULL;
+    if (found != ']' || !last || last->kind != MWL_NODE_OBJECT) return;
+    mwl__diag_help(d, "if '%.*s' is a list, write [ before its value", MWL__NODE_KEY(last));
+    mwl__diag_label(d, mwl__span_make(last->offset, last->offset + 1), "a list would begin here");
+}
+
 /* Adds the help for the token at [from, to), where something else is expected, by what is common in
  * other languages. name: the name of a member is expected. */
 static void suggest_json(const reader *r, mwl__diag *d, uint32_t from, uint32_t to, bool name) {
@@ -159,6 +167,7 @@ static void suggest_json(const reader *r, mwl__diag *d, uint32_t from, uint32_t 
         mwl__diag_help(d, "a JSON number begins with a digit, or a minus and a digit");
     } else if ((*t == '}' || *t == ']') && r->open) {
         mwl__diag_label(d, mwl__span_make(r->open->offset, r->open->offset + 1), "still open");
+        suggest_list(r, d, *t);
     } else if (is_letter(*t)) {
         mwl__diag_help(d, "JSON writes strings in double quotes");
     }
