@@ -529,7 +529,8 @@ static kind binary_kind(checker *c, const mwl__cel_node *n, kind a, kind b, bool
         return MWL__KNOWN_BOOL; /* any two values can be compared */
     if (n->kind == MWL__CEL_IN) {
         if (b != MWL__KNOWN_ANY && b != MWL__KNOWN_LIST && b != MWL__KNOWN_MAP) {
-            hint h = b == MWL__KNOWN_STRING ? contains(c, n) : (hint){.help = NULL};
+            bool part = b == MWL__KNOWN_STRING && (a == MWL__KNOWN_STRING || a == MWL__KNOWN_ANY);
+            hint h = part ? contains(c, n) : (hint){.help = NULL};
             h.note = "the right side must be a list or a map";
             clash(c, n, certain, &h, a, b);
         }
