@@ -134,8 +134,7 @@ void rpc_put_value(mwl__buf *out, mwl_heap *heap, mwl_value v) {
 }
 
 mwl_value rpc_get(mwl_value v, const char *name) {
-    return mwl_value_kind(v) == MWL_KIND_OBJECT ? mwl_object_get(v, name, strlen(name))
-                                                : mwl_absent();
+    return mwl_value_kind(v) == MWL_KIND_OBJECT ? mwl_get(v, name) : mwl_absent();
 }
 
 const char *rpc_get_text(mwl_value v, const char *name, size_t *len) {

@@ -122,7 +122,7 @@ static bool matches_code(const char *pattern, const char *code) {
 /* A failure rises through many events: the first of them is met. It is another one if something has
  * begun since. */
 static bool meets_code(struct breakpoint *b, const mwl_trace_event *e) {
-    const char *code = mwl_as_text(mwl_object_get(e->value, "code", 4), NULL);
+    const char *code = mwl_as_text(mwl_get(e->value, "code"), NULL);
     bool failure = e->failed || e->kind == MWL_TRACE_CAUGHT;
     if (e->kind == MWL_TRACE_STEP_ENTERED || e->kind == MWL_TRACE_CALL_DISPATCHED ||
         e->kind == MWL_TRACE_ATTEMPT || e->kind == MWL_TRACE_FRAME_ENTERED)

@@ -1,6 +1,7 @@
 /* inspect.c: see inspect.h. */
 #include "tools/debug/inspect.h"
 
+#include "tools/base/member.h"
 #include "tools/host/expr.h"
 #include "tools/base/redact.h"
 #include "assembler/source/diag.h"
@@ -49,7 +50,7 @@ static mwl_value load(mwl__frame *f, size_t i) {
     if (mwl_is_absent(v)) return v;
     v = mwl__own(v);
     if (bases[i] == MWL_BASE_CALL && !f->record->entered_ns) /* nothing reads it: it is not kept */
-        v = mwl_object_set(x.heap, v, "metadata", 8, mwl_object(x.heap, 0));
+        v = member_set(x.heap, v, "metadata", mwl_object(x.heap, 0));
     return v;
 }
 
@@ -194,7 +195,7 @@ static void put_short(const char *uri, mwl__buf *out) {
 }
 
 static void put_outcome(const mwl_trace_event *e, mwl__buf *out) {
-    const char *code = e->failed ? mwl_as_text(mwl_object_get(e->value, "code", 4), NULL) : NULL;
+    const char *code = e->failed ? mwl_as_text(mwl_get(e->value, "code"), NULL) : NULL;
     if (e->failed) mwl__buf_printf(out, " with the failure %s", code ? code : "");
 }
 

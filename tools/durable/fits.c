@@ -1,6 +1,7 @@
 /* fits.c: see fits.h. */
 #include "tools/durable/fits.h"
 
+#include "tools/base/member.h"
 #include "assembler/schema/schema_compile.h"
 
 #include <stdio.h>
@@ -51,11 +52,6 @@ static mwl__schema *compile(const char *text, size_t len) {
     return schema;
 }
 
-static const char *member(mwl_value o, const char *name) {
-    const char *text = mwl_as_text(mwl_object_get(o, name, strlen(name)), NULL);
-    return text ? text : "";
-}
-
 static bool check(mwl_heap *heap, const mwl__schema *schema, mwl_value answer, struct budget *b,
                   char *why, size_t cap) {
     const mwl_alloc alloc = mwl_alloc_default();
@@ -69,9 +65,9 @@ static bool check(mwl_heap *heap, const mwl__schema *schema, mwl_value answer, s
         snprintf(why, cap, "the answer cannot be checked: %s", mwl_status_text(status));
         valid = false;
     } else if (!valid) {
-        const char *place = member(report, "instanceLocation");
-        snprintf(why, cap, "the answer does not fit its schema: %s%s%s", member(report, "message"),
-                 *place ? ", at " : "", place);
+        const char *place = member_text(report, "instanceLocation");
+        snprintf(why, cap, "the answer does not fit its schema: %s%s%s",
+                 member_text(report, "message"), *place ? ", at " : "", place);
     }
     mwl_value_drop(heap, report);
     mwl__regex_scratch_free(scratch);
@@ -120,7 +116,7 @@ static bool fits_schema(mwl_heap *heap, char *take_text, size_t len, mwl_value a
 
 static bool fits_within(mwl_heap *heap, mwl_value arguments, mwl_value answer, struct budget *b,
                         char *why, size_t cap) {
-    mwl_value wanted = mwl_object_get(arguments, "schema", 6);
+    mwl_value wanted = mwl_get(arguments, "schema");
     struct text text = {NULL, 0};
     if (mwl_is_absent(wanted)) return true;
     mwl_status status =

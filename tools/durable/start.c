@@ -1,12 +1,11 @@
 /* start.c: see start.h. The other side, which reads the text, is stdlib/durable/durable_load.c. */
 #include "tools/durable/start.h"
 
+#include "tools/base/member.h"
 #include "tools/session/seed.h"
 
-#include <string.h>
-
 static void put(mwl_heap *heap, mwl_value *o, const char *name, mwl_value take_v) {
-    *o = mwl_object_set(heap, *o, name, strlen(name), take_v);
+    *o = member_set(heap, *o, name, take_v);
 }
 
 char *start_text(mwl_heap *heap, const mwl_start *start, size_t *len) {

@@ -249,9 +249,9 @@ static void note_attempts(struct ways *g) {
     for (size_t i = 0; i < c->n_items; i++) {
         const struct coverage_item *item = &c->items[i];
         if (item->kind != COVER_POLICY || !s->observer->hits[i]) continue;
-        mwl_value policies = mwl_object_get(
-            p->consts[p->tables.entries[item->entry].with_k[MWL_ON_ENTRY]], "policies", 8);
-        mwl_value attempts = mwl_object_get(mwl_array_at(policies, item->number), "attempts", 8);
+        mwl_value policies =
+            mwl_get(p->consts[p->tables.entries[item->entry].with_k[MWL_ON_ENTRY]], "policies");
+        mwl_value attempts = mwl_get(mwl_array_at(policies, item->number), "attempts");
         uint64_t most =
             s->observer->most_runs[item->entry] ? s->observer->most_runs[item->entry] : 1;
         if (mwl_value_kind(attempts) != MWL_KIND_NUMBER || mwl_as_number(attempts) <= (double)most)

@@ -1,6 +1,7 @@
 /* menu.c: see menu.h. */
 #include "tools/explore/menu.h"
 
+#include "tools/base/member.h"
 #include "vm/program/program.h"
 
 #include <stdio.h>
@@ -17,10 +18,6 @@ struct menus {
     struct menu **list;
     size_t n, cap;
 };
-
-static mwl_value member(mwl_value object, const char *name) {
-    return mwl_object_get(object, name, strlen(name));
-}
 
 void menu_add(mwl_heap *heap, struct menu *menu, bool failure, mwl_value take) {
     for (size_t i = 0; i < menu->n_items; i++)
@@ -48,8 +45,7 @@ static void add_failure(struct menus *m, struct menu *menu, const char *code) {
     static const char *const types[] = {"error"};
     for (int retryable = 0; retryable < (m->tells_retryable ? 2 : 1); retryable++) {
         mwl_value f = mwl_failure(m->heap, types[0], code, NULL, mwl_absent(), mwl_absent());
-        if (m->tells_retryable)
-            f = mwl_object_set(m->heap, f, "retryable", 9, mwl_bool(retryable == 0));
+        if (m->tells_retryable) f = member_set(m->heap, f, "retryable", mwl_bool(retryable == 0));
         menu_add(m->heap, menu, true, f);
     }
 }
@@ -66,9 +62,9 @@ static void add_open(struct menus *m, struct menu *menu, const char *prefix, con
 }
 
 static void add_catalog(struct menus *m, struct menu *menu, mwl_value document) {
-    mwl_value catalog = member(document, "failureCatalog"), closed = member(catalog, "closed"),
-              open = member(catalog, "open");
-    const char *own = mwl_as_text(member(document, "codePrefix"), NULL);
+    mwl_value catalog = mwl_get(document, "failureCatalog"), closed = mwl_get(catalog, "closed"),
+              open = mwl_get(catalog, "open");
+    const char *own = mwl_as_text(mwl_get(document, "codePrefix"), NULL);
     for (size_t i = 0; i < mwl_count(closed); i++)
         add_failure(m, menu, mwl_as_text(mwl_array_at(closed, i), NULL));
     for (size_t i = 0; i < mwl_count(open); i++)
@@ -85,8 +81,8 @@ static size_t successes(const struct menu *menu) {
 
 /* An answer, a list of them, or one with a sequence. */
 static void add_answers(struct menus *m, struct menu *menu, mwl_value spec) {
-    mwl_value value = member(spec, "value"), failure = member(spec, "failure"),
-              sequence = member(spec, "sequence");
+    mwl_value value = mwl_get(spec, "value"), failure = mwl_get(spec, "failure"),
+              sequence = mwl_get(spec, "sequence");
     if (mwl_value_kind(spec) == MWL_KIND_ARRAY) {
         for (size_t i = 0; i < mwl_count(spec); i++) add_answers(m, menu, mwl_array_at(spec, i));
         return;
@@ -95,8 +91,8 @@ static void add_answers(struct menus *m, struct menu *menu, mwl_value spec) {
     if (!mwl_is_absent(value)) menu_add(m->heap, menu, false, mwl_value_keep(value));
     if (mwl_is_absent(failure)) return;
     mwl_value f = mwl_value_keep(failure);
-    if (mwl_is_absent(member(failure, "type")))
-        f = mwl_object_set(m->heap, f, "type", 4, mwl_string(m->heap, "error", 5));
+    if (mwl_is_absent(mwl_get(failure, "type")))
+        f = member_set(m->heap, f, "type", mwl_string(m->heap, "error", 5));
     menu_add(m->heap, menu, true, f);
 }
 
@@ -105,15 +101,15 @@ static mwl_value answers_of(const struct menus *m, const char *uri, const char *
     char whole[512];
     mwl_value found = mwl_absent();
     snprintf(whole, sizeof whole, "%s/%s", flow, step);
-    if (*flow && *step) found = member(m->answers, whole);
-    if (mwl_is_absent(found) && *step) found = member(m->answers, step);
-    if (mwl_is_absent(found)) found = member(m->answers, uri);
-    return mwl_is_absent(found) ? member(m->answers, "*") : found;
+    if (*flow && *step) found = mwl_get(m->answers, whole);
+    if (mwl_is_absent(found) && *step) found = mwl_get(m->answers, step);
+    if (mwl_is_absent(found)) found = mwl_get(m->answers, uri);
+    return mwl_is_absent(found) ? mwl_get(m->answers, "*") : found;
 }
 
 static void add_successes(struct menus *m, struct menu *menu, mwl_value document) {
-    mwl_value output = member(member(member(document, "parameters"), "$defs"), "output"),
-              examples = member(output, "examples");
+    mwl_value output = mwl_get(mwl_get(mwl_get(document, "parameters"), "$defs"), "output"),
+              examples = mwl_get(output, "examples");
     menu->source = "the answers";
     if (successes(menu)) return;
     menu->source = "examples of its document";
@@ -158,7 +154,7 @@ static bool tells_retryable(const mwl_program *p) {
 struct menus *menus_new(const struct testable *t, mwl_heap *heap, mwl_value answers) {
     struct menus *m = calloc(1, sizeof *m);
     if (!m) return NULL;
-    mwl_value inner = member(answers, "answers");
+    mwl_value inner = mwl_get(answers, "answers");
     m->testable = t;
     m->heap = heap;
     m->answers = mwl_is_absent(inner) ? answers : inner;

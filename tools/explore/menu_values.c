@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static mwl_value member(mwl_value object, const char *name) {
-    return mwl_object_get(object, name, strlen(name));
-}
-
 static bool is(mwl_value text, const char *word) {
     const char *s = mwl_value_kind(text) == MWL_KIND_STRING ? mwl_as_text(text, NULL) : NULL;
     return s && strcmp(s, word) == 0;
@@ -42,7 +38,7 @@ static void make(mwl_heap *h, mwl_value schema, struct variants *out, int depth)
 /* Every member at its base; then each member's other values in turn, the rest at their base; then
  * without each member that is not required. */
 static void make_object(mwl_heap *h, mwl_value schema, struct variants *out, int depth) {
-    mwl_value properties = member(schema, "properties"), key, sub, base = mwl_object(h, 4);
+    mwl_value properties = mwl_get(schema, "properties"), key, sub, base = mwl_object(h, 4);
     for (size_t i = 0; mwl_object_at(properties, i, &key, &sub); i++) {
         struct variants v = {.n = 0};
         make(h, sub, &v, depth + 1);
@@ -64,8 +60,8 @@ static void make_object(mwl_heap *h, mwl_value schema, struct variants *out, int
 
 static void make_array(mwl_heap *h, mwl_value schema, struct variants *out, int depth) {
     struct variants v = {.n = 0};
-    mwl_value least = member(schema, "minItems"), one = mwl_array(h, 1);
-    make(h, member(schema, "items"), &v, depth + 1);
+    mwl_value least = mwl_get(schema, "minItems"), one = mwl_array(h, 1);
+    make(h, mwl_get(schema, "items"), &v, depth + 1);
     one = mwl_array_push(h, one, v.n ? mwl_value_keep(v.list[0]) : mwl_null());
     push(h, out, one);
     if (mwl_value_kind(least) != MWL_KIND_NUMBER || mwl_as_number(least) < 1)
@@ -74,7 +70,7 @@ static void make_array(mwl_heap *h, mwl_value schema, struct variants *out, int 
 }
 
 static void make_number(mwl_heap *h, mwl_value schema, struct variants *out) {
-    mwl_value least = member(schema, "minimum"), most = member(schema, "maximum");
+    mwl_value least = mwl_get(schema, "minimum"), most = mwl_get(schema, "maximum");
     bool has_least = mwl_value_kind(least) == MWL_KIND_NUMBER,
          has_most = mwl_value_kind(most) == MWL_KIND_NUMBER;
     push(h, out, has_least ? least : has_most ? most : mwl_number(1));
@@ -83,7 +79,7 @@ static void make_number(mwl_heap *h, mwl_value schema, struct variants *out) {
 }
 
 static void make_string(mwl_heap *h, mwl_value schema, struct variants *out) {
-    mwl_value format = member(schema, "format");
+    mwl_value format = mwl_get(schema, "format");
     push(h, out,
          text(h, is(format, "date-time")  ? "2026-01-01T00:00:00Z"
                  : is(format, "duration") ? "PT1S"
@@ -109,12 +105,12 @@ static void make_typed(mwl_heap *h, mwl_value schema, mwl_value type, struct var
 }
 
 static void make(mwl_heap *h, mwl_value schema, struct variants *out, int depth) {
-    mwl_value words = member(schema, "enum"), fixed = member(schema, "const"),
-              examples = member(schema, "examples"), type = member(schema, "type"),
-              either = member(schema, "oneOf");
+    mwl_value words = mwl_get(schema, "enum"), fixed = mwl_get(schema, "const"),
+              examples = mwl_get(schema, "examples"), type = mwl_get(schema, "type"),
+              either = mwl_get(schema, "oneOf");
     if (depth > DEPTH_MAX) return;
-    if (mwl_is_absent(either)) either = member(schema, "anyOf");
-    if (mwl_is_absent(type) && !mwl_is_absent(member(schema, "properties")))
+    if (mwl_is_absent(either)) either = mwl_get(schema, "anyOf");
+    if (mwl_is_absent(type) && !mwl_is_absent(mwl_get(schema, "properties")))
         type = text(h, "object");
     else if (!mwl_is_absent(type))
         type = mwl_value_keep(type);

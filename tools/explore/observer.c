@@ -1,6 +1,7 @@
 /* observer.c: see observer.h. */
 #include "tools/explore/observer.h"
 
+#include "tools/base/member.h"
 #include "tools/host/names.h"
 #include "tools/test/coverage.h"
 #include "vm/machine/context.h"
@@ -311,8 +312,7 @@ static void look(struct observer *w, mwl__frame *f, mwl_value vars, const char *
     set(w, ROOT_VARS, kept(vars));
     set(w, ROOT_STEP, step_root(f));
     set(w, ROOT_FAILURE, kept(mwl__failure_of(f)));
-    set(w, ROOT_FLOW,
-        mwl_object_set(h, mwl_object(h, 1), "name", 4, mwl_string(h, flow, strlen(flow))));
+    set(w, ROOT_FLOW, member_set(h, mwl_object(h, 1), "name", mwl_string(h, flow, strlen(flow))));
 }
 
 static void check_invariants(struct observer *w, uint32_t step_ix, mwl_value result) {
@@ -389,11 +389,6 @@ void observer_call(struct observer *w, mwl_call *call) {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static const char *text_of(mwl_value object, const char *name) {
-    const char *text = mwl_as_text(mwl_object_get(object, name, strlen(name)), NULL);
-    return text ? text : "";
-}
-
 /* Failures that the engine itself raises because the definition is wrong for the data. */
 static bool is_fault(const char *code) {
     return strcmp(code, "System.ExpressionEvaluationError") == 0 ||
@@ -403,12 +398,12 @@ static bool is_fault(const char *code) {
 }
 
 static void check_fault(struct observer *w, const mwl__frame *f, mwl_value failure) {
-    const char *code = text_of(failure, "code");
+    const char *code = member_text(failure, "code");
     if (!is_fault(code) || f->step == MWL_NONE) return;
     const mwl_program *p = w->search->program;
     observer_note(w, FINDING_FAULT, f->step, w->edge, MWL_NONE, "Step '%s': %s: %s",
                   mwl_as_text(p->consts[p->tables.steps[f->step].name_k], NULL), code,
-                  text_of(failure, "message"));
+                  member_text(failure, "message"));
 }
 
 static const char *around(const struct observer *w, const mwl__frame *f, const mwl__entry *e) {
@@ -422,7 +417,7 @@ static void check_cleanup(struct observer *w, const mwl__frame *f, const mwl_tra
     const mwl__entry_rec *rec = &w->search->program->tables.entries[e->ix];
     uint64_t bit = UINT64_C(1) << e->rank % 64;
     if (rec->struct_pc[MWL_ON_ALWAYS] == MWL_NONE) return;
-    const char *step = around(w, f, e), *code = text_of(event->value, "code");
+    const char *step = around(w, f, e), *code = member_text(event->value, "code");
     uint32_t at = *step ? f->step : MWL_NONE;
     char where[200];
     snprintf(where, sizeof where,
@@ -432,7 +427,7 @@ static void check_cleanup(struct observer *w, const mwl__frame *f, const mwl_tra
         observer_note(w, FINDING_CLEANUP_SKIPPED, at, w->edge, MWL_NONE,
                       "%s is skipped after a failure: its `when` is false", where);
     } else if (e->res.cleanup && !(w->spoiled & bit)) {
-        const char *hidden = text_of(mwl_object_get(event->value, "previous", 8), "code");
+        const char *hidden = member_text(mwl_get(event->value, "previous"), "code");
         observer_note(w, FINDING_CLEANUP_FAILS, at, w->edge, MWL_NONE, "%s fails with %s%s%s",
                       where, code, *hidden ? ", and hides " : ", and a success is lost", hidden);
     }

@@ -1,6 +1,7 @@
 /* script.c: see script.h. */
 #include "tools/explore/script.h"
 
+#include "tools/base/member.h"
 #include "tools/session/turn.h"
 #include "tools/test/seen.h"
 #include "vm/explore/clone.h"
@@ -44,9 +45,8 @@ static void put_answer(const struct search *s, const struct choice *c, mwl__buf 
         mwl__buf_puts(out, " gets ");
         put_value(s, item->value, out);
     } else {
-        mwl_value retryable = mwl_object_get(item->value, "retryable", 9);
-        mwl__buf_printf(out, " fails with %s",
-                        mwl_as_text(mwl_object_get(item->value, "code", 4), NULL));
+        mwl_value retryable = mwl_get(item->value, "retryable");
+        mwl__buf_printf(out, " fails with %s", mwl_as_text(mwl_get(item->value, "code"), NULL));
         if (mwl_value_kind(retryable) == MWL_KIND_BOOL)
             mwl__buf_puts(out, mwl_as_bool(retryable) ? ", retryable" : ", not retryable");
     }
@@ -142,10 +142,10 @@ static void replay_edge(struct replay *r, mwl_run *run, const struct edge *e) {
 
 static mwl_value answer_of(mwl_heap *h, const struct made_call *c) {
     mwl_value o = mwl_object(h, 2);
-    if (!c->item) return mwl_object_set(h, o, "never", 5, mwl_bool(true));
+    if (!c->item) return member_set(h, o, "never", mwl_bool(true));
     o = mwl_object_set(h, o, c->item->failure ? "failure" : "value", c->item->failure ? 7 : 5,
                        mwl_value_keep(c->item->value));
-    if (c->took_ns) o = mwl_object_set(h, o, "delay", 5, seen_duration(h, c->took_ns));
+    if (c->took_ns) o = member_set(h, o, "delay", seen_duration(h, c->took_ns));
     return o;
 }
 
@@ -154,37 +154,33 @@ static mwl_value answers_of(struct replay *r) {
     mwl_value all = mwl_object(h, 4);
     for (size_t i = 0; i < r->n; i++) {
         const struct made_call *c = &r->calls[i];
-        mwl_value old = mwl_object_get(all, c->key, strlen(c->key));
+        mwl_value old = mwl_get(all, c->key);
         mwl_value list = mwl_is_absent(old) ? mwl_array(h, 2) : mwl_value_keep(old);
-        all = mwl_object_set(h, all, c->key, strlen(c->key),
-                             mwl_array_push(h, list, answer_of(h, c)));
+        all = member_set(h, all, c->key, mwl_array_push(h, list, answer_of(h, c)));
     }
     return all;
-}
-
-static mwl_value put(mwl_heap *h, mwl_value take_o, const char *name, mwl_value take) {
-    return mwl_object_set(h, take_o, name, strlen(name), take);
 }
 
 static mwl_value make_case(struct replay *r, const mwl_start *start, mwl_run *run,
                            const char *definition, mwl_value providers, const char *comment) {
     mwl_heap *h = r->s->heap;
     mwl_value o = mwl_object(h, 8), expect = mwl_object(h, 1), control = mwl_object(h, 1);
-    if (comment) o = put(h, o, "comment", mwl_string(h, comment, strlen(comment)));
-    o = put(h, o, "definition", mwl_string(h, definition, strlen(definition)));
-    if (mwl_count(providers)) o = put(h, o, "providers", mwl_value_keep(providers));
-    if (!mwl_is_absent(start->input)) o = put(h, o, "input", mwl_value_keep(start->input));
-    if (mwl_count(start->arguments)) o = put(h, o, "arguments", mwl_value_keep(start->arguments));
-    o = put(h, o, "answers", answers_of(r));
+    if (comment) o = member_set(h, o, "comment", mwl_string(h, comment, strlen(comment)));
+    o = member_set(h, o, "definition", mwl_string(h, definition, strlen(definition)));
+    if (mwl_count(providers)) o = member_set(h, o, "providers", mwl_value_keep(providers));
+    if (!mwl_is_absent(start->input)) o = member_set(h, o, "input", mwl_value_keep(start->input));
+    if (mwl_count(start->arguments))
+        o = member_set(h, o, "arguments", mwl_value_keep(start->arguments));
+    o = member_set(h, o, "answers", answers_of(r));
     if (r->cancel_ns >= 0) {
-        control = put(h, control, "cancelAfter", seen_duration(h, r->cancel_ns));
-        control = put(h, control, "reason", mwl_string(h, "explored", 8));
-        o = put(h, o, "control", mwl_value_keep(control));
+        control = member_set(h, control, "cancelAfter", seen_duration(h, r->cancel_ns));
+        control = member_set(h, control, "reason", mwl_string(h, "explored", 8));
+        o = member_set(h, o, "control", mwl_value_keep(control));
     }
     mwl_value_drop(h, control);
     mwl_value result = mwl_run_result(run);
-    if (!mwl_is_absent(result)) expect = put(h, expect, "result", mwl_value_keep(result));
-    return put(h, o, "expect", expect);
+    if (!mwl_is_absent(result)) expect = member_set(h, expect, "result", mwl_value_keep(result));
+    return member_set(h, o, "expect", expect);
 }
 
 mwl_value script_case(struct search *s, const mwl_start *start, const uint32_t *edges, size_t n,

@@ -1,6 +1,7 @@
 /* search.c: see search.h. */
 #include "tools/explore/search.h"
 
+#include "tools/base/member.h"
 #include "assembler/provider/provide.h"
 #include "vm/explore/clone.h"
 #include "vm/machine/clock.h"
@@ -158,11 +159,6 @@ static bool add_edge(struct search *s, uint32_t from, uint32_t to, const struct 
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-static const char *text_of(mwl_value object, const char *name) {
-    const char *text = mwl_as_text(mwl_object_get(object, name, strlen(name)), NULL);
-    return text ? text : "";
-}
-
 /* The Step that failed, if no catch clause of it handled that and it is no Raise. */
 static void place_of(struct search *s, mwl_run *run, mwl_value result, struct outcome *o) {
     const mwl__flow_tables *t = &s->program->tables;
@@ -215,7 +211,7 @@ static uint32_t end_state(struct search *s, mwl_run *run) {
         o = find_outcome(s, "limit", mwl_status_text(mwl_run_why(run)), &at);
     } else {
         if (!mwl_run_succeeded(run)) place_of(s, run, result, &at);
-        o = find_outcome(s, text_of(result, "type"), text_of(result, "code"), &at);
+        o = find_outcome(s, member_text(result, "type"), member_text(result, "code"), &at);
     }
     if (o == MWL_NONE) return o;
     s->outcomes[o].n_edges++;

@@ -1,17 +1,13 @@
 /* marks.c: which Steps and edges a coverage file says were taken (`mwlvm test --coverage-file`). */
 #include "tools/graph/graph.h"
 
+#include "tools/base/member.h"
 #include "tools/base/path.h"
 
 #include <string.h>
 
-static const char *text_of(mwl_value object, const char *name) {
-    const char *text = mwl_as_text(mwl_object_get(object, name, strlen(name)), NULL);
-    return text ? text : "";
-}
-
 static uint32_t number_of(mwl_value object, const char *name) {
-    mwl_value v = mwl_object_get(object, name, strlen(name));
+    mwl_value v = mwl_get(object, name);
     return mwl_value_kind(v) == MWL_KIND_NUMBER ? (uint32_t)mwl_as_number(v) : 0;
 }
 
@@ -52,11 +48,12 @@ static struct graph_edge *find_edge(struct graph *g, const struct graph_node *fr
 /* Steps come before what is said about them, so their lines are known then. */
 static struct graph_node *step_of_item(struct graph *g, mwl__source *source, mwl_value items,
                                        mwl_value item) {
-    const char *name = text_of(item, "step"), *flow = text_of(item, "flow");
+    const char *name = member_text(item, "step"), *flow = member_text(item, "flow");
     for (size_t i = 0; i < mwl_count(items); i++) {
         mwl_value other = mwl_array_at(items, i);
-        if (strcmp(text_of(other, "kind"), "step") == 0 &&
-            strcmp(text_of(other, "step"), name) == 0 && strcmp(text_of(other, "flow"), flow) == 0)
+        if (strcmp(member_text(other, "kind"), "step") == 0 &&
+            strcmp(member_text(other, "step"), name) == 0 &&
+            strcmp(member_text(other, "flow"), flow) == 0)
             return find_step(g, source, name, number_of(other, "line"));
     }
     return NULL;
@@ -67,7 +64,7 @@ static void mark_item(struct graph *g, mwl__source *source, mwl_value items, mwl
         const char *name;
         enum graph_edge_kind kind;
     } kinds[] = {{"next", GRAPH_NEXT}, {"case", GRAPH_MATCH}, {"catch", GRAPH_CATCH}};
-    const char *kind = text_of(item, "kind");
+    const char *kind = member_text(item, "kind");
     enum graph_taken taken = number_of(item, "hits") ? GRAPH_TAKEN : GRAPH_NOT_TAKEN;
     struct graph_node *step = step_of_item(g, source, items, item);
     if (!step) return;
@@ -82,8 +79,8 @@ static void mark_item(struct graph *g, mwl__source *source, mwl_value items, mwl
 bool graph_mark(struct graph *g, mwl__source *source, mwl_value coverage) {
     const char *own = path_last(g->name);
     for (size_t i = 0; i < mwl_count(coverage); i++) {
-        mwl_value one = mwl_array_at(coverage, i), items = mwl_object_get(one, "items", 5);
-        if (strcmp(path_last(text_of(one, "definition")), own) != 0) continue;
+        mwl_value one = mwl_array_at(coverage, i), items = mwl_get(one, "items");
+        if (strcmp(path_last(member_text(one, "definition")), own) != 0) continue;
         for (size_t k = 0; k < mwl_count(items); k++)
             mark_item(g, source, items, mwl_array_at(items, k));
         return true;

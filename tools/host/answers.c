@@ -4,6 +4,7 @@
  * of the answers (answers_read.c). */
 #include "tools/host/answers.h"
 
+#include "tools/base/member.h"
 #include "assembler/provider/provide.h"
 #include "tools/host/answers_read.h"
 #include "vm/base/hash.h"
@@ -57,7 +58,7 @@ static bool is_answer(mwl_value spec) {
     static const char *const names[] = {"value", "failure",  "compute", "never", "delay",
                                         "times", "sequence", "with",    "input", "when"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!mwl_is_absent(mwl_object_get(spec, names[i], strlen(names[i])))) return true;
+        if (!mwl_is_absent(mwl_get(spec, names[i]))) return true;
     return mwl_count(spec) == 0;
 }
 
@@ -104,7 +105,7 @@ mwl_status answers_new(mwl_vm *vm, mwl_value spec, const char *uri, struct answe
     a->vm = vm;
     a->heap = mwl_vm_heap(vm);
     expr_env_init(&a->env, a->heap);
-    mwl_value inner = mwl_object_get(spec, "answers", 7);
+    mwl_value inner = mwl_get(spec, "answers");
     a->spec = mwl_value_keep(mwl_is_absent(inner) ? spec : inner);
     a->n_buckets = 16;
     a->buckets = calloc(a->n_buckets, sizeof *a->buckets);
@@ -277,9 +278,9 @@ static const struct answer *choose(struct asked *q, const struct answer_group *g
 }
 
 static mwl_value failure_of(mwl_heap *h, mwl_value failure) {
-    if (!mwl_is_absent(mwl_object_get(failure, "type", 4))) return mwl_value_keep(failure);
+    if (!mwl_is_absent(mwl_get(failure, "type"))) return mwl_value_keep(failure);
     mwl_value key, value, out = mwl_object(h, mwl_count(failure) + 1);
-    out = mwl_object_set(h, out, "type", 4, mwl_string(h, "error", 5));
+    out = member_set(h, out, "type", mwl_string(h, "error", 5));
     for (size_t i = 0; mwl_object_at(failure, i, &key, &value); i++)
         out = mwl_object_put(h, out, mwl_value_keep(key), mwl_value_keep(value));
     return out;
@@ -320,7 +321,7 @@ static void unexpected(struct asked *q, const mwl_place *at, uint64_t number) {
 static bool is_declared(struct asked *q, const struct answer *answer) {
     if (answer->kind != ANSWER_FAILURE) return true;
     size_t len;
-    const char *code = mwl_as_text(mwl_object_get(answer->value, "code", 4), &len);
+    const char *code = mwl_as_text(mwl_get(answer->value, "code"), &len);
     if (mwl__declared_has(q->call->provider->declared, code, len)) return true;
     snprintf(q->why, sizeof q->why, "the failure catalog of its document does not have '%.200s'",
              code);

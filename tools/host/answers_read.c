@@ -14,10 +14,6 @@ static bool fail(struct answer_reader *r, const char *where, const char *what) {
     return false;
 }
 
-static mwl_value member(mwl_value object, const char *name) {
-    return mwl_object_get(object, name, strlen(name));
-}
-
 static bool compile(struct answer_reader *r, const char *where, mwl_value text,
                     const char *const *names, size_t n_names, struct expr *out) {
     size_t len = 0;
@@ -31,7 +27,7 @@ static bool compile(struct answer_reader *r, const char *where, mwl_value text,
 static bool read_match(struct answer_reader *r, mwl_value spec, const char *name,
                        struct answer_match *out) {
     static const char *const names[] = {"this"};
-    mwl_value exact = member(spec, "$exact"), cel = member(spec, "$cel");
+    mwl_value exact = mwl_get(spec, "$exact"), cel = mwl_get(spec, "$cel");
     out->kind = MATCH_ANY;
     if (mwl_is_absent(spec)) return true;
     out->kind = MATCH_SUBSET;
@@ -71,8 +67,8 @@ static bool read_delay(struct answer_reader *r, mwl_value v, int64_t *out) {
 }
 
 static bool read_says(struct answer_reader *r, mwl_value spec, struct answer *out) {
-    mwl_value value = member(spec, "value"), failure = member(spec, "failure"),
-              compute = member(spec, "compute"), never = member(spec, "never");
+    mwl_value value = mwl_get(spec, "value"), failure = mwl_get(spec, "failure"),
+              compute = mwl_get(spec, "compute"), never = mwl_get(spec, "never");
     int n = !mwl_is_absent(value) + !mwl_is_absent(failure) + !mwl_is_absent(compute) +
             !mwl_is_absent(never);
     if (n > 1)
@@ -84,7 +80,7 @@ static bool read_says(struct answer_reader *r, mwl_value spec, struct answer *ou
     } else if (!mwl_is_absent(failure)) {
         out->kind = ANSWER_FAILURE;
         out->value = failure;
-        if (mwl_value_kind(member(failure, "code")) != MWL_KIND_STRING)
+        if (mwl_value_kind(mwl_get(failure, "code")) != MWL_KIND_STRING)
             return fail(r, "failure", "an object with a `code` is wanted");
     } else if (!mwl_is_absent(never)) {
         out->kind = ANSWER_NEVER;
@@ -108,10 +104,10 @@ static bool read_answer(struct answer_reader *r, mwl_value spec, uint64_t times,
     }
     if (mwl_value_kind(spec) != MWL_KIND_OBJECT)
         return fail(r, "answer", "an object or \"never\" is wanted");
-    out->metadata = member(spec, "metadata");
+    out->metadata = mwl_get(spec, "metadata");
     if (!mwl_is_absent(out->metadata) && mwl_value_kind(out->metadata) != MWL_KIND_OBJECT)
         return fail(r, "metadata", "an object is wanted");
-    return read_says(r, spec, out) && read_delay(r, member(spec, "delay"), &out->delay_ns);
+    return read_says(r, spec, out) && read_delay(r, mwl_get(spec, "delay"), &out->delay_ns);
 }
 
 static bool known_members(struct answer_reader *r, mwl_value spec, bool whole) {
@@ -140,7 +136,7 @@ static bool read_sequence(struct answer_reader *r, mwl_value list, struct answer
         mwl_value item = mwl_array_at(list, i);
         uint64_t times;
         out->n_answers++;
-        if (!known_members(r, item, false) || !read_times(r, member(item, "times"), 1, &times) ||
+        if (!known_members(r, item, false) || !read_times(r, mwl_get(item, "times"), 1, &times) ||
             !read_answer(r, item, times, &out->answers[i]))
             return false;
     }
@@ -149,16 +145,17 @@ static bool read_sequence(struct answer_reader *r, mwl_value list, struct answer
 
 static bool read_rule(struct answer_reader *r, mwl_value spec, bool in_list,
                       struct answer_rule *out) {
-    mwl_value when = member(spec, "when"), sequence = member(spec, "sequence");
+    mwl_value when = mwl_get(spec, "when"), sequence = mwl_get(spec, "sequence");
     uint64_t times;
     out->counter = r->n_counters++;
-    if (!known_members(r, spec, true) || !read_match(r, member(spec, "with"), "with", &out->with) ||
-        !read_match(r, member(spec, "input"), "input", &out->input))
+    if (!known_members(r, spec, true) ||
+        !read_match(r, mwl_get(spec, "with"), "with", &out->with) ||
+        !read_match(r, mwl_get(spec, "input"), "input", &out->input))
         return false;
     if (!mwl_is_absent(when) && !compile(r, "when", when, answer_names, ANSWER_NAMES, &out->when))
         return false;
     if (!mwl_is_absent(sequence)) return read_sequence(r, sequence, out);
-    if (!read_times(r, member(spec, "times"), in_list ? 1 : UINT64_MAX, &times)) return false;
+    if (!read_times(r, mwl_get(spec, "times"), in_list ? 1 : UINT64_MAX, &times)) return false;
     out->answers = calloc(1, sizeof *out->answers);
     if (!out->answers) return fail(r, "answer", mwl_status_text(MWL_E_NOMEM));
     out->n_answers = 1;

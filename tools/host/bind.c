@@ -1,6 +1,7 @@
 /* bind.c: see bind.h. */
 #include "tools/host/bind.h"
 
+#include "tools/base/member.h"
 #include "assembler/provider/provide.h"
 #include "tools/base/cmd.h"
 #include "tools/host/io_host.h"
@@ -22,7 +23,7 @@ static char *uri_of(mwl_heap *heap, const char *text, size_t len) {
     mwl_value tree = mwl_absent();
     char *uri = NULL;
     if (mwl_json_parse(heap, text, len, &tree, NULL) == MWL_OK) {
-        const char *found = mwl_as_text(mwl_object_get(tree, "uri", 3), NULL);
+        const char *found = mwl_as_text(mwl_get(tree, "uri"), NULL);
         if (found) uri = strdup(found);
     }
     mwl_value_drop(heap, tree);
@@ -54,7 +55,7 @@ static char *renamed(mwl_heap *heap, const char *text, const char *uri) {
     char *json = NULL, *copy = NULL;
     size_t len = 0;
     if (mwl_json_parse(heap, text, strlen(text), &tree, NULL) < 0) return NULL;
-    tree = mwl_object_set(heap, tree, "uri", 3, mwl_string(heap, uri, strlen(uri)));
+    tree = member_set(heap, tree, "uri", mwl_string(heap, uri, strlen(uri)));
     if (mwl_json_write(heap, tree, MWL_JSON_COMPACT, &json, &len) == MWL_OK) copy = strdup(json);
     mwl_text_free(heap, json, len);
     mwl_value_drop(heap, tree);

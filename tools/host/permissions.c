@@ -128,7 +128,7 @@ static void add_flag(void *ctx, mwl_io_right right, const char *what) {
 static void walk(struct wants *w, mwl_value v) {
     mwl_value item;
     if (mwl_value_kind(v) == MWL_KIND_OBJECT) {
-        const char *uri = mwl_as_text(mwl_object_get(v, "provider", 8), NULL);
+        const char *uri = mwl_as_text(mwl_get(v, "provider"), NULL);
         if (uri && !(w->binds && binds_has(w->binds, uri))) mwl_io_asks(v, add_flag, w);
         for (size_t i = 0; mwl_object_at(v, i, NULL, &item); i++) walk(w, item);
     } else if (mwl_value_kind(v) == MWL_KIND_ARRAY) {

@@ -28,7 +28,7 @@ int stub_provider_add(mwl_vm *vm, const mwl_asm_provider *given, const struct bi
     mwl_error error = {MWL_OK, NULL, 0};
     mwl_status status = mwl_json_parse(heap, document, given->len, &tree, &error);
     if (status == MWL_OK) {
-        mwl_value v = mwl_object_get(tree, "uri", 3);
+        mwl_value v = mwl_get(tree, "uri");
         const char *uri = mwl_value_kind(v) == MWL_KIND_STRING ? mwl_as_text(v, NULL) : "";
         if (binds_has(binds, uri) || remotes_has(remotes, uri)) {
             silent = true;

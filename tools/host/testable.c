@@ -102,7 +102,7 @@ static mwl_status add_file(struct testable *t, mwl_heap *heap, const char *file,
         return why == ENOMEM ? MWL_E_NOMEM : MWL_E_IO;
     }
     mwl_status status = mwl_json_parse(heap, text, len, &tree, NULL);
-    const char *uri = mwl_as_text(mwl_object_get(tree, "uri", 3), NULL);
+    const char *uri = mwl_as_text(mwl_get(tree, "uri"), NULL);
     /* what is wrong with it the assembler says */
     if (!add(t, uri ? uri : "", file, text, len)) status = MWL_E_NOMEM;
     mwl_value_drop(heap, tree);

@@ -34,10 +34,6 @@ static const char *uri_of(const mwl_program *p, uint32_t import) {
     return text_k(p, p->tables.imports[import].uri_k);
 }
 
-static mwl_value member(mwl_value object, const char *name) {
-    return mwl_object_get(object, name, strlen(name));
-}
-
 static bool duration(mwl_value v, double *out) {
     size_t len = 0;
     int64_t ns = 0;
@@ -74,14 +70,14 @@ struct retry {
 };
 
 static void add_policy(mwl_value policy, struct retry *out) {
-    mwl_value attempts = member(policy, "attempts"), backoff = member(policy, "backoff"),
-              rate = member(backoff, "rate"), jitter = member(backoff, "jitter");
+    mwl_value attempts = mwl_get(policy, "attempts"), backoff = mwl_get(policy, "backoff"),
+              rate = mwl_get(backoff, "rate"), jitter = mwl_get(backoff, "jitter");
     double wait = 0, most = INFINITY, grows = 1;
     if (mwl_value_kind(attempts) != MWL_KIND_NUMBER) return;
     double n = mwl_as_number(attempts) - 1;
     out->runs += n;
-    if (mwl_is_absent(backoff) || !duration(member(backoff, "initial"), &wait)) return;
-    (void)duration(member(backoff, "max"), &most);
+    if (mwl_is_absent(backoff) || !duration(mwl_get(backoff, "initial"), &wait)) return;
+    (void)duration(mwl_get(backoff, "max"), &most);
     if (mwl_value_kind(rate) == MWL_KIND_NUMBER) grows = mwl_as_number(rate);
     const char *how = mwl_as_text(jitter, NULL);
     if (how && strcmp(how, "decorrelated") == 0) grows = 3; /* at most */
@@ -97,10 +93,10 @@ static struct retry read_retry(const mwl_program *p, const mwl__entry_rec *e) {
     mwl_value delay = mwl_absent();
     double ns = 0;
     if (with == MWL_NONE) return (struct retry){INFINITY, INFINITY, "its policies are computed"};
-    mwl_value policies = member(p->consts[with], "policies");
+    mwl_value policies = mwl_get(p->consts[with], "policies");
     for (size_t i = 0; i < mwl_count(policies); i++) add_policy(mwl_array_at(policies, i), &out);
     if (e->with_k[MWL_ON_FAILURE] != MWL_NONE)
-        delay = member(p->consts[e->with_k[MWL_ON_FAILURE]], "delay");
+        delay = mwl_get(p->consts[e->with_k[MWL_ON_FAILURE]], "delay");
     else
         for (uint32_t pc = e->failure_pc; p->code[pc].op != MWL_OP_REENTER; pc++)
             if (p->code[pc].op == MWL_OP_WITH)
@@ -147,7 +143,7 @@ static struct bound timed(struct bounds *b, const mwl__entry_rec *e, uint32_t en
     const mwl_program *p = b->program;
     uint32_t with = e->with_k[MWL_ON_ENTRY];
     double ns = 0;
-    if (with == MWL_NONE || !duration(member(p->consts[with], "duration"), &ns)) {
+    if (with == MWL_NONE || !duration(mwl_get(p->consts[with], "duration"), &ns)) {
         if (isinf(inner.ns))
             snprintf(inner.why, sizeof inner.why, "the duration of its Timeout is computed");
         return inner;
@@ -204,7 +200,7 @@ static struct bound of_call(struct bounds *b, uint32_t call) {
     if (strstr(uri_of(b->program, c->import), "/mwl/mock/")) {
         double ns = 0;
         mwl_value with = c->with_k == MWL_NONE ? mwl_absent() : b->program->consts[c->with_k];
-        (void)duration(member(with, "delay"), &ns);
+        (void)duration(mwl_get(with, "delay"), &ns);
         return (struct bound){ns, 1, 1, ""};
     }
     return endless(1, "nothing bounds the wait for %s", uri_of(b->program, c->import));

@@ -4,6 +4,7 @@
  * run (vars, and step with its input), and how a fault or a rejected expression is shown: a
  * sentence, the line, and a mark under the place. */
 #include "assembler/cel/cel.h"
+#include "tools/base/member.h"
 #include "tools/base/cmd.h"
 #include "tools/words/guide.h"
 #include "assembler/source/diag.h"
@@ -70,7 +71,7 @@ static void show_fault(const mwl__exec *x, mwl__source *source) {
         fputs(", ", stderr);
         put_place((mwl__place){w.line, w.column});
     }
-    put_having(mwl_object_get(f->details, "having", 6));
+    put_having(mwl_get(f->details, "having"));
     fputc('\n', stderr);
     if (!placed) return;
     uint32_t at = snippet_offset(source, w.line, w.column), end = w.offset + w.len;
@@ -157,7 +158,7 @@ static int read_roots(struct eval *e) {
     else if (status == CMD_OK && !taken)
         status = input_stdin(&in, &input);
     if (mwl_is_absent(input)) input = mwl_null();
-    e->roots[STEP] = mwl_object_set(e->heap, mwl_object(e->heap, 1), "input", 5, input);
+    e->roots[STEP] = member_set(e->heap, mwl_object(e->heap, 1), "input", input);
     return status;
 }
 

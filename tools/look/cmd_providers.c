@@ -45,10 +45,6 @@ static bool is_middleware(const struct provider *p) {
     return strncmp(p->uri, "mwl:provider.middleware/", 24) == 0;
 }
 
-static mwl_value get(mwl_value object, const char *name) {
-    return mwl_object_get(object, name, strlen(name));
-}
-
 static const char *text_of(mwl_value v) {
     const char *text = mwl_as_text(v, NULL);
     return text ? text : "";
@@ -91,7 +87,7 @@ static void put_json(FILE *to, mwl_heap *heap, mwl_value v) {
 
 /* "string", "string or null", or the values of an enum. */
 static void put_type(FILE *to, mwl_heap *heap, mwl_value schema) {
-    mwl_value type = get(schema, "type"), choices = get(schema, "enum");
+    mwl_value type = mwl_get(schema, "type"), choices = mwl_get(schema, "enum");
     for (size_t i = 0; i < mwl_count(choices); i++) {
         if (i) fputs(", ", to);
         put_json(to, heap, mwl_array_at(choices, i));
@@ -100,14 +96,14 @@ static void put_type(FILE *to, mwl_heap *heap, mwl_value schema) {
     if (mwl_value_kind(type) == MWL_KIND_ARRAY)
         for (size_t i = 0; i < mwl_count(type); i++)
             fprintf(to, "%s%s", i ? " or " : "", text_of(mwl_array_at(type, i)));
-    else if (strcmp(text_of(get(schema, "format")), "duration") == 0)
+    else if (strcmp(text_of(mwl_get(schema, "format")), "duration") == 0)
         fputs("duration", to);
     else
         fputs(mwl_is_absent(type) ? "any" : text_of(type), to);
 }
 
 static bool is_required(mwl_value schema, const char *name) {
-    mwl_value list = get(schema, "required");
+    mwl_value list = mwl_get(schema, "required");
     for (size_t i = 0; i < mwl_count(list); i++)
         if (strcmp(text_of(mwl_array_at(list, i)), name) == 0) return true;
     return false;
@@ -115,51 +111,51 @@ static bool is_required(mwl_value schema, const char *name) {
 
 /* A row for each member, and for the members of an object below it: "tls.ca". */
 static void put_members(FILE *to, mwl_heap *heap, mwl_value schema, const char *before) {
-    mwl_value properties = get(schema, "properties"), key, member;
+    mwl_value properties = mwl_get(schema, "properties"), key, member;
     for (size_t i = 0; mwl_object_at(properties, i, &key, &member); i++) {
         char name[200];
         snprintf(name, sizeof name, "%s%s", before, text_of(key));
         fprintf(to, "| `%s` | ", name);
         put_type(to, heap, member);
         fputs(is_required(schema, text_of(key)) ? ", required" : "", to);
-        if (!mwl_is_absent(get(member, "default"))) {
+        if (!mwl_is_absent(mwl_get(member, "default"))) {
             fputs(", default ", to);
-            put_json(to, heap, get(member, "default"));
+            put_json(to, heap, mwl_get(member, "default"));
         }
         fputs(" | ", to);
-        put_cell(to, text_of(get(member, "description")));
+        put_cell(to, text_of(mwl_get(member, "description")));
         fputs(" |\n", to);
         strncat(name, ".", sizeof name - strlen(name) - 1);
         put_members(to, heap, member, name);
-        if (!mwl_is_absent(get(member, "items"))) {
+        if (!mwl_is_absent(mwl_get(member, "items"))) {
             name[strlen(name) - 1] = '\0';
             strncat(name, "[].", sizeof name - strlen(name) - 1);
-            put_members(to, heap, get(member, "items"), name);
+            put_members(to, heap, mwl_get(member, "items"), name);
         }
     }
 }
 
 static void put_table(FILE *to, mwl_heap *heap, const char *title, mwl_value schema) {
-    if (mwl_count(get(schema, "properties")) == 0) return;
+    if (mwl_count(mwl_get(schema, "properties")) == 0) return;
     fprintf(to, "\n## %s\n\n| name | type | meaning |\n| --- | --- | --- |\n", title);
     put_members(to, heap, schema, "");
 }
 
 static void put_phases(FILE *to, const struct providers *s, const struct provider *p) {
-    mwl_value phases = get(p->document, "phases"), key, block;
+    mwl_value phases = mwl_get(p->document, "phases"), key, block;
     for (size_t i = 0; mwl_object_at(phases, i, &key, &block); i++) {
         char title[64];
-        mwl_value action = get(block, "action");
-        fprintf(to, "\n`%s` (%s): %s\n", text_of(key), text_of(get(action, "kind")),
-                text_of(get(action, "description")));
+        mwl_value action = mwl_get(block, "action");
+        fprintf(to, "\n`%s` (%s): %s\n", text_of(key), text_of(mwl_get(action, "kind")),
+                text_of(mwl_get(action, "description")));
         snprintf(title, sizeof title, "Parameters of %s", text_of(key));
-        put_table(to, s->heap, title, get(block, "parameters"));
+        put_table(to, s->heap, title, mwl_get(block, "parameters"));
     }
 }
 
 /* The lines "- Code: why" at the end of the description; a code without one stands alone. */
 static void put_failures(FILE *to, const struct provider *p, const char *lines) {
-    mwl_value closed = get(get(p->document, "failureCatalog"), "closed");
+    mwl_value closed = mwl_get(mwl_get(p->document, "failureCatalog"), "closed");
     if (mwl_count(closed) == 0) return;
     fputs("\n## Failures\n\n| code | why |\n| --- | --- |\n", to);
     for (size_t i = 0; i < mwl_count(closed); i++) {
@@ -179,7 +175,7 @@ static void put_failures(FILE *to, const struct provider *p, const char *lines) 
 
 static void put_page(FILE *to, const struct providers *s, const struct provider *p) {
     char name[64], flags[200];
-    const char *description = text_of(get(p->document, "description"));
+    const char *description = text_of(mwl_get(p->document, "description"));
     const char *failures = strstr(description, "\n\nFailures:\n");
     size_t n = failures ? (size_t)(failures - description) : strlen(description);
     short_name(p->uri, name, sizeof name);
@@ -191,8 +187,8 @@ static void put_page(FILE *to, const struct providers *s, const struct provider 
     if (is_middleware(p))
         put_phases(to, s, p);
     else
-        put_table(to, s->heap, "Parameters", get(p->document, "parameters"));
-    put_table(to, s->heap, "Metadata", get(p->document, "metadata"));
+        put_table(to, s->heap, "Parameters", mwl_get(p->document, "parameters"));
+    put_table(to, s->heap, "Metadata", mwl_get(p->document, "metadata"));
     put_failures(to, p, failures);
 }
 
@@ -206,7 +202,7 @@ static int first_sentence(const char *text) {
 
 static void put_row(const struct provider *p) {
     char name[64];
-    const char *description = text_of(get(p->document, "description"));
+    const char *description = text_of(mwl_get(p->document, "description"));
     short_name(p->uri, name, sizeof name);
     printf("%-16s %s\n%-16s %.*s\n", name, p->uri, "", first_sentence(description), description);
 }

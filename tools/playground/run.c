@@ -1,6 +1,7 @@
 /* run.c: see run.h. */
 #include "tools/playground/run.h"
 
+#include "tools/base/member.h"
 #include "tools/host/answers.h"
 #include "tools/playground/lines.h"
 #include "mwl_std.h"
@@ -92,7 +93,7 @@ bool play_run_answer(struct play_run *r, uint64_t number, bool ok, const char *j
     mwl_call *call = o->call;
     forget(r, call);
     if (!ok && mwl_value_kind(v) == MWL_KIND_OBJECT && mwl_is_absent(mwl_get(v, "type")))
-        v = mwl_object_set(r->heap, v, "type", 4, mwl_text(r->heap, "error"));
+        v = member_set(r->heap, v, "type", mwl_text(r->heap, "error"));
     if (ok)
         mwl_call_succeed(call, v);
     else

@@ -134,7 +134,7 @@ static void put_place(struct places *p, uint32_t line, uint32_t column) {
 }
 
 static unsigned number_of(mwl_value object, const char *name) {
-    mwl_value v = mwl_object_get(object, name, strlen(name));
+    mwl_value v = mwl_get(object, name);
     return mwl_value_kind(v) == MWL_KIND_NUMBER && mwl_as_number(v) >= 1 && mwl_as_number(v) < 1e9
                ? (unsigned)mwl_as_number(v)
                : 0;
@@ -146,7 +146,7 @@ static void put_chain(struct places *p, mwl__buf *chain, const mwl_run *run) {
     mwl_value failure = mwl_run_get_state(run) == MWL_RUN_DONE ? mwl_run_result(run) : mwl_absent();
     for (int i = 0; i < MOST && mwl_value_kind(failure) == MWL_KIND_OBJECT; i++) {
         mwl_place place;
-        mwl_value details = mwl_object_get(failure, "details", 7);
+        mwl_value details = mwl_get(failure, "details");
         uint32_t line = number_of(details, "line"), column = number_of(details, "column");
         memset(&place, 0, sizeof place);
         bool known = mwl_run_failed_at(run, failure, &place);
@@ -158,7 +158,7 @@ static void put_chain(struct places *p, mwl__buf *chain, const mwl_run *run) {
         put_string(chain, step, strlen(step));
         mwl__buf_putc(chain, ']');
         put_place(p, line, column);
-        failure = mwl_object_get(failure, "previous", 8);
+        failure = mwl_get(failure, "previous");
     }
 }
 
@@ -292,7 +292,7 @@ static const char *state_of(const mwl_run *run) {
     if (mwl_run_get_state(run) != MWL_RUN_DONE) return "running";
     if (why < 0) return "limit";
     size_t len = 0;
-    const char *type = mwl_as_text(mwl_object_get(mwl_run_result(run), "type", 4), &len);
+    const char *type = mwl_as_text(mwl_get(mwl_run_result(run), "type"), &len);
     if (type && strcmp(type, "success") == 0) return "succeeded";
     if (type && strcmp(type, "cancellation") == 0) return "cancelled";
     return type && strcmp(type, "timeout") == 0 ? "timeout" : "failed";

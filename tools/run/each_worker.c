@@ -152,12 +152,12 @@ static void put_ended(struct each_worker *w, mwl__buf *to, const struct each_slo
         return;
     }
     mwl_value result = mwl_run_result(slot->run);
-    const char *type = mwl_as_text(mwl_object_get(result, "type", 4), NULL);
+    const char *type = mwl_as_text(mwl_get(result, "type"), NULL);
     if (w->stopped != EACH_GO && type && strcmp(type, "cancellation") == 0) {
         add_one(&w->counts.cancelled);
         return;
     }
-    const char *code = mwl_as_text(mwl_object_get(result, "code", 4), &len);
+    const char *code = mwl_as_text(mwl_get(result, "code"), &len);
     count_failure(w, code ? code : "", len);
 }
 

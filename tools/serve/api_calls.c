@@ -5,6 +5,7 @@
  * was taken, and its answer, outlive this process. */
 #include "tools/serve/serve.h"
 
+#include "tools/base/member.h"
 #include "tools/durable/store.h"
 #include "tools/serve/endpoints.h"
 
@@ -102,8 +103,8 @@ static bool find(struct ask *a, struct desk_tools *t, struct call *c) {
 
 /* {"value": ...} or {"failure": {"code": "...", "message": "..."}} */
 static bool is_result(struct ask *a, mwl_value body) {
-    mwl_value failure = mwl_object_get(body, "failure", 7);
-    bool value = !mwl_is_absent(mwl_object_get(body, "value", 5));
+    mwl_value failure = mwl_get(body, "failure");
+    bool value = !mwl_is_absent(mwl_get(body, "value"));
     if (mwl_value_kind(body) == MWL_KIND_OBJECT && value != !mwl_is_absent(failure) &&
         (value || text_member(failure, "code")))
         return true;
@@ -116,11 +117,10 @@ static bool is_result(struct ask *a, mwl_value body) {
 /* A failure without a type is an error. malloc; NULL: out of memory. */
 static char *result_text(struct desk_tools *t, mwl_value body, size_t *len) {
     mwl_heap *heap = t->heap;
-    mwl_value failure = mwl_object_get(body, "failure", 7), all = mwl_value_keep(body);
+    mwl_value failure = mwl_get(body, "failure"), all = mwl_value_keep(body);
     if (!mwl_is_absent(failure) && !text_member(failure, "type")) {
-        failure =
-            mwl_object_set(heap, mwl_value_keep(failure), "type", 4, mwl_string(heap, "error", 5));
-        all = mwl_object_set(heap, all, "failure", 7, failure);
+        failure = member_set(heap, mwl_value_keep(failure), "type", mwl_string(heap, "error", 5));
+        all = member_set(heap, all, "failure", failure);
     }
     char *text = NULL, *copy = NULL;
     if (mwl_json_write(heap, all, MWL_JSON_COMPACT, &text, len) == MWL_OK) {

@@ -239,7 +239,7 @@ static void put_members(struct cut *c, mwl_value object) {
 }
 
 static void put_objects(struct cut *c, mwl_value all, const char *name) {
-    mwl_value list = mwl_object_get(all, name, strlen(name));
+    mwl_value list = mwl_get(all, name);
     put_name(c->to, name, false);
     putc('[', c->to);
     for (size_t i = 0; i < mwl_count(list) && cut_has_room(c); i++) {
@@ -470,7 +470,7 @@ static bool read_start(struct ask *a, struct desk_tools *t, mwl_value request, b
                        struct starts *s) {
     if (!is_start(a, request)) return false;
     const char *program = text_member(request, "program");
-    mwl_value arguments = mwl_object_get(request, "arguments", 9);
+    mwl_value arguments = mwl_get(request, "arguments");
     uint8_t *id = malloc(16);
     if (!id) {
         ask_problem(a, 503, "out of memory");

@@ -6,6 +6,7 @@
  * there, and its comparison fails. */
 #include "tools/serve/schedule.h"
 
+#include "tools/base/member.h"
 #include "tools/base/cmd.h"
 #include "tools/serve/cron.h"
 #include "tools/durable/store.h"
@@ -52,7 +53,7 @@ static int wrong(const struct serve *s, const char *name, const char *what, cons
 
 static int word_of(mwl_value v, const char *member, const char *const *words) {
     const char *text = text_member(v, member);
-    if (!text) return mwl_is_absent(mwl_object_get(v, member, strlen(member))) ? 0 : -1;
+    if (!text) return mwl_is_absent(mwl_get(v, member)) ? 0 : -1;
     for (int i = 0; words[i]; i++)
         if (strcmp(text, words[i]) == 0) return i;
     return -1;
@@ -75,7 +76,7 @@ static int check_members(const struct serve *s, const struct item *i) {
                                         "zone", "input",   "arguments", "overlap", "catchUp"};
     size_t n = 0;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        n += !mwl_is_absent(mwl_object_get(i->value, known[k], strlen(known[k])));
+        n += !mwl_is_absent(mwl_get(i->value, known[k]));
     if (n == mwl_count(i->value)) return CMD_OK;
     return wrong(s, i->name, "it has a member that is not known; ",
                  "known are name, program, cron, every, from, zone, input, arguments, overlap and "
@@ -191,13 +192,12 @@ static char *start_text(struct schedule *all, struct desk_tools *t, const struct
     size_t size = 0;
     if (mwl_json_write(all->heap, i->value, MWL_JSON_COMPACT, &text, &size) == MWL_OK &&
         mwl_json_parse(t->heap, text, size, &request, NULL) == MWL_OK) {
-        if (mwl_is_absent(mwl_object_get(request, "input", 5))) {
+        if (mwl_is_absent(mwl_get(request, "input"))) {
             input = mwl_object(t->heap, 2);
-            input = mwl_object_set(t->heap, input, "schedule", 8,
-                                   mwl_string(t->heap, i->name, strlen(i->name)));
-            input = mwl_object_set(t->heap, input, "at", 2,
-                                   mwl_string(t->heap, instant, strlen(instant)));
-            request = mwl_object_set(t->heap, request, "input", 5, input);
+            input = member_set(t->heap, input, "schedule",
+                               mwl_string(t->heap, i->name, strlen(i->name)));
+            input = member_set(t->heap, input, "at", mwl_string(t->heap, instant, strlen(instant)));
+            request = member_set(t->heap, request, "input", input);
         }
         start = run_start_text(t, request, len);
     }
@@ -319,7 +319,7 @@ int schedule_open(struct serve *s) {
         status = cmd_fail("%s: not JSON: %s, at byte %zu", path, error.message, error.offset);
     file_in_free(&limits, &text);
     if (status != CMD_OK) return status;
-    mwl_value list = mwl_object_get(all->all, "schedules", 9);
+    mwl_value list = mwl_get(all->all, "schedules");
     if (mwl_is_absent(list)) list = all->all;
     if (mwl_value_kind(list) != MWL_KIND_ARRAY)
         return cmd_fail("%s: an array of schedules is expected", path);

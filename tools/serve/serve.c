@@ -59,7 +59,7 @@ void put_count(FILE *to, const char *name, uint64_t n) {
     fprintf(to, ",\"%s\":%llu", name, (unsigned long long)n);
 }
 const char *text_member(mwl_value object, const char *name) {
-    return mwl_as_text(mwl_object_get(object, name, strlen(name)), NULL);
+    return mwl_as_text(mwl_get(object, name), NULL);
 }
 void put_hex(const uint8_t id[16], char out[33]) {
     for (size_t i = 0; i < 16; i++) snprintf(out + 2 * i, 3, "%02x", id[i]);
@@ -189,7 +189,7 @@ bool ask_members(struct ask *a, const char *what, mwl_value object, const char *
 }
 
 bool ask_text_member(struct ask *a, mwl_value object, const char *name, size_t most) {
-    mwl_value member = mwl_object_get(object, name, strlen(name));
+    mwl_value member = mwl_get(object, name);
     size_t len = 0;
     if (mwl_is_absent(member)) return true;
     const char *text = mwl_as_text(member, &len);

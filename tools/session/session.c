@@ -1,6 +1,7 @@
 /* session.c: see session.h. */
 #include "tools/session/session.h"
 
+#include "tools/base/member.h"
 #include "mwl_std.h"
 #include "tools/base/cmd.h"
 #include "tools/base/interrupt.h"
@@ -23,18 +24,13 @@ static size_t outside(const void *ctx) {
 
 enum { HIDDEN_MOST = 20 };
 
-static const char *text_of(mwl_value failure, const char *name) {
-    const char *text = mwl_as_text(mwl_get(failure, name), NULL);
-    return text ? text : "";
-}
-
 /* Prints a failure that no Result shows; of many the first ones. */
 static void print_hidden(void *ctx, const mwl_trace_event *e) {
     struct session *s = ctx;
     if (s->n_hidden++ < HIDDEN_MOST)
         cmd_note("run %s: the cleanup of dispatch #%" PRId64 " of Step '%s' failed too: %s: %s",
                  mwl_run_id((mwl_run *)(uintptr_t)e->run), e->index, e->step,
-                 text_of(e->value, "code"), text_of(e->value, "message"));
+                 member_text(e->value, "code"), member_text(e->value, "message"));
     else if (s->n_hidden == HIDDEN_MOST + 1)
         cmd_note("more cleanups failed; they are not shown");
 }

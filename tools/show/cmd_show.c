@@ -1,6 +1,7 @@
 /* cmd_show.c: `mwlvm show FILE`: where a saved run is, what it waits for, its variables. Nothing of
  * the run is executed. */
 #include "tools/base/cmd.h"
+#include "tools/base/member.h"
 #include "tools/durable/durable.h"
 #include "tools/base/json_out.h"
 #include "tools/run/saved.h"
@@ -48,50 +49,46 @@ static int operand(void *ctx, const char *word) {
 
 /* ---- as text --------------------------------------------------------------------------------- */
 
-static const char *member(mwl_value o, const char *name) {
-    const char *t = mwl_as_text(mwl_object_get(o, name, strlen(name)), NULL);
-    return t ? t : "";
-}
-
 static void print_value(struct show *s, const char *name, mwl_value o) {
     const struct json_out how = {stdout, MWL_JSON_COMPACT, true, 2000};
     printf("    %s: ", name);
-    (void)json_out(&how, s->session->heap, mwl_object_get(o, name, strlen(name)));
+    (void)json_out(&how, s->session->heap, mwl_get(o, name));
     putchar('\n');
 }
 
 static void print_text(struct show *s, mwl_value o) {
-    mwl_value frames = mwl_object_get(o, "frames", 6), calls = mwl_object_get(o, "calls", 5);
-    term_printf(stdout, "run %s", member(o, "id"));
-    printf(", saved at %s\n", member(o, "savedAt"));
-    if (*member(o, "due")) printf("has work at %s\n", member(o, "due"));
+    mwl_value frames = mwl_get(o, "frames"), calls = mwl_get(o, "calls");
+    term_printf(stdout, "run %s", member_text(o, "id"));
+    printf(", saved at %s\n", member_text(o, "savedAt"));
+    if (*member_text(o, "due")) printf("has work at %s\n", member_text(o, "due"));
     for (size_t i = 0; i < mwl_count(frames); i++) {
         mwl_value f = mwl_array_at(frames, i);
-        const char *flow = member(f, "flow"), *due = member(f, "due");
+        const char *flow = member_text(f, "flow"), *due = member_text(f, "due");
         printf("  ");
-        term_printf(stdout, "Step %s of %s%s: ", *member(f, "step") ? member(f, "step") : "(none)",
+        term_printf(stdout, "Step %s of %s%s: ",
+                    *member_text(f, "step") ? member_text(f, "step") : "(none)",
                     *flow ? "the Flow "
                     : i   ? "a Flow without a name"
                           : "the root Flow",
                     flow);
-        printf("%s%s%s", member(f, "at"), *due ? ", until " : "", due);
-        mwl_value line = mwl_object_get(f, "line", 4);
+        printf("%s%s%s", member_text(f, "at"), *due ? ", until " : "", due);
+        mwl_value line = mwl_get(f, "line");
         if (!mwl_is_absent(line)) printf(" (line %.0f)", mwl_as_number(line));
         putchar('\n');
-        mwl_value entries = mwl_object_get(f, "middleware", 10);
+        mwl_value entries = mwl_get(f, "middleware");
         for (size_t k = 0; k < mwl_count(entries); k++)
-            term_printf(stdout, "    in %s", member(mwl_array_at(entries, k), "provider")),
+            term_printf(stdout, "    in %s", member_text(mwl_array_at(entries, k), "provider")),
                 putchar('\n');
         print_value(s, "input", f);
         print_value(s, "vars", f);
     }
     for (size_t i = 0; i < mwl_count(calls); i++) {
         mwl_value c = mwl_array_at(calls, i);
-        term_printf(stdout, "  waits for call %.0f: %s",
-                    mwl_as_number(mwl_object_get(c, "number", 6)), member(c, "provider"));
+        term_printf(stdout, "  waits for call %.0f: %s", mwl_as_number(mwl_get(c, "number")),
+                    member_text(c, "provider"));
         putchar('\n');
     }
-    if (!mwl_is_absent(mwl_object_get(o, "result", 6))) print_value(s, "result", o);
+    if (!mwl_is_absent(mwl_get(o, "result"))) print_value(s, "result", o);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */

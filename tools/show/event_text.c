@@ -48,8 +48,8 @@ void event_text_name(const struct event_span *s, char *out, size_t size) {
 
 void event_text_code(mwl_value failure, char *out, size_t size) {
     size_t len = 0;
-    const char *text = mwl_as_text(mwl_object_get(failure, "code", 4), &len);
-    if (!text) text = mwl_as_text(mwl_object_get(failure, "type", 4), &len);
+    const char *text = mwl_as_text(mwl_get(failure, "code"), &len);
+    if (!text) text = mwl_as_text(mwl_get(failure, "type"), &len);
     snprintf(out, size, "%s", text ? text : "failure");
 }
 

@@ -158,7 +158,7 @@ static void end_top(struct events *e, struct frame *f, enum event_status status,
 
 static bool is_cancellation(mwl_value failure) {
     size_t len = 0;
-    const char *type = mwl_as_text(mwl_object_get(failure, "type", 4), &len);
+    const char *type = mwl_as_text(mwl_get(failure, "type"), &len);
     return type && len == 12 && memcmp(type, "cancellation", 12) == 0;
 }
 

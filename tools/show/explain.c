@@ -20,12 +20,12 @@ enum {
 };
 
 static const char *text_of(mwl_value object, const char *name) {
-    mwl_value v = mwl_object_get(object, name, strlen(name));
+    mwl_value v = mwl_get(object, name);
     return mwl_value_kind(v) == MWL_KIND_STRING ? mwl_as_text(v, NULL) : NULL;
 }
 
 static unsigned number_of(mwl_value object, const char *name) {
-    mwl_value v = mwl_object_get(object, name, strlen(name));
+    mwl_value v = mwl_get(object, name);
     return mwl_value_kind(v) == MWL_KIND_NUMBER && mwl_as_number(v) >= 1 && mwl_as_number(v) < 1e9
                ? (unsigned)mwl_as_number(v)
                : 0;
@@ -43,7 +43,7 @@ struct where {
 };
 
 static struct where find_where(const struct explain *e, mwl_value failure) {
-    mwl_value details = mwl_object_get(failure, "details", 7);
+    mwl_value details = mwl_get(failure, "details");
     struct where w;
     memset(&w, 0, sizeof w);
     w.known = e->run && mwl_run_failed_at(e->run, failure, &w.step);
@@ -120,7 +120,7 @@ static void print_errors(mwl_heap *heap, mwl_value errors, int level) {
         indent(level);
         if (*where) {
             term_printf(stderr, "%s = ", where);
-            print_value(heap, mwl_object_get(error, "value", 5), SHOWN_VALUE);
+            print_value(heap, mwl_get(error, "value"), SHOWN_VALUE);
             fputs(": ", stderr);
         }
         term_printf(stderr, "%s", why);
@@ -148,9 +148,9 @@ static bool says_nothing_new(mwl_value failure, mwl_value details) {
 }
 
 static void print_details(mwl_heap *heap, mwl_value failure, int level) {
-    mwl_value details = mwl_object_get(failure, "details", 7);
-    mwl_value having = mwl_object_get(details, "having", 6);
-    mwl_value errors = mwl_object_get(details, "errors", 6);
+    mwl_value details = mwl_get(failure, "details");
+    mwl_value having = mwl_get(details, "having");
+    mwl_value errors = mwl_get(details, "errors");
     if (mwl_is_absent(details)) return;
     if (mwl_value_kind(having) == MWL_KIND_ARRAY) print_having(having, level);
     if (mwl_value_kind(errors) == MWL_KIND_ARRAY) {
@@ -184,7 +184,7 @@ void explain_failure(const struct explain *e) {
     fputs("mwlvm: ", stderr);
     for (int level = 1; mwl_value_kind(failure) == MWL_KIND_OBJECT; level++) {
         print_one(e, failure, level);
-        failure = mwl_object_get(failure, "previous", 8);
+        failure = mwl_get(failure, "previous");
         if (mwl_value_kind(failure) != MWL_KIND_OBJECT) return;
         indent(level);
         fputs("after ", stderr);

@@ -1,6 +1,7 @@
 /* show_value.c: see show_value.h. */
 #include "tools/show/show_value.h"
 
+#include "tools/base/member.h"
 #include "vm/machine/rest.h"
 #include "vm/machine/run.h"
 
@@ -19,7 +20,7 @@ static const char *const points[] = {
 };
 
 static mwl_value put(const struct show *s, mwl_value o, const char *name, mwl_value take) {
-    return mwl_object_set(s->heap, o, name, strlen(name), take);
+    return member_set(s->heap, o, name, take);
 }
 static mwl_value text(const struct show *s, const char *t) {
     return mwl_string(s->heap, t, strlen(t));

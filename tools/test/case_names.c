@@ -12,10 +12,6 @@ struct names {
     bool good;
 };
 
-static mwl_value member(mwl_value object, const char *name) {
-    return mwl_object_get(object, name, strlen(name));
-}
-
 static void check(struct names *n, unsigned kinds, const char *place, mwl_value name) {
     char why[1400];
     if (mwl_value_kind(name) != MWL_KIND_STRING) return;
@@ -56,8 +52,8 @@ static void check_members(struct names *n, const char *place, mwl_value object,
 static bool has_names(mwl_value v) {
     mwl_value key;
     if (mwl_value_kind(v) != MWL_KIND_OBJECT || !mwl_object_at(v, 0, &key, NULL)) return false;
-    return *mwl_as_text(key, NULL) != '$' && mwl_is_absent(member(v, "atLeast")) &&
-           mwl_is_absent(member(v, "atMost"));
+    return *mwl_as_text(key, NULL) != '$' && mwl_is_absent(mwl_get(v, "atLeast")) &&
+           mwl_is_absent(mwl_get(v, "atMost"));
 }
 
 static void check_bounds(struct names *n, const char *place, mwl_value v) {
@@ -73,8 +69,8 @@ static void check_call_list(struct names *n, const char *place, mwl_value list) 
     for (size_t i = 0; mwl_value_kind(list) == MWL_KIND_ARRAY && i < mwl_count(list); i++) {
         mwl_value call = mwl_array_at(list, i);
         if (!has_names(call)) continue;
-        check(n, NAMES_STEP, place, member(call, "step"));
-        check(n, NAMES_URI, place, member(call, "provider"));
+        check(n, NAMES_STEP, place, mwl_get(call, "step"));
+        check(n, NAMES_URI, place, mwl_get(call, "provider"));
     }
 }
 
@@ -97,18 +93,18 @@ static void check_steps(struct names *n, mwl_value expected) {
     check_each(n, NAMES_STEP, "steps", expected);
     if (!has_names(expected)) return;
     check_members(n, "steps", expected, known, 2);
-    check_each(n, NAMES_STEP, "steps.ran", member(expected, "ran"));
-    check_each(n, NAMES_STEP, "steps.notRan", member(expected, "notRan"));
+    check_each(n, NAMES_STEP, "steps.ran", mwl_get(expected, "ran"));
+    check_each(n, NAMES_STEP, "steps.notRan", mwl_get(expected, "notRan"));
 }
 
 bool case_names_check(const mwl_program *p, mwl_value spec, mwl__buf *out) {
     struct names n = {p, out, true};
-    mwl_value expect = member(spec, "expect");
-    check_keys(&n, NAMES_STEP | NAMES_URI, "answers", member(spec, "answers"));
-    check_calls(&n, "calls", member(expect, "calls"));
-    check_calls(&n, "cleanup", member(expect, "cleanup"));
-    check_steps(&n, member(expect, "steps"));
-    if (has_names(member(expect, "vars")))
-        check_keys(&n, NAMES_STEP, "vars", member(expect, "vars"));
+    mwl_value expect = mwl_get(spec, "expect");
+    check_keys(&n, NAMES_STEP | NAMES_URI, "answers", mwl_get(spec, "answers"));
+    check_calls(&n, "calls", mwl_get(expect, "calls"));
+    check_calls(&n, "cleanup", mwl_get(expect, "cleanup"));
+    check_steps(&n, mwl_get(expect, "steps"));
+    if (has_names(mwl_get(expect, "vars")))
+        check_keys(&n, NAMES_STEP, "vars", mwl_get(expect, "vars"));
     return n.good;
 }

@@ -118,7 +118,7 @@ static void add_entry(struct coverage *c, uint32_t ix) {
     if (imports(p, e, TIMEOUT)) c->of_bound[ix] = add(c, item, e->always_pc);
     if (!imports(p, e, RETRY) || e->with_k[MWL_ON_ENTRY] == MWL_NONE) return;
     item.kind = COVER_POLICY;
-    mwl_value policies = mwl_object_get(p->consts[e->with_k[MWL_ON_ENTRY]], "policies", 8);
+    mwl_value policies = mwl_get(p->consts[e->with_k[MWL_ON_ENTRY]], "policies");
     for (uint32_t i = 0; i < mwl_count(policies); i++) {
         item.number = i;
         uint32_t at = add(c, item, e->always_pc);
@@ -183,9 +183,9 @@ static void hit_policy(const struct coverage *c, uint64_t *hits, const mwl__entr
     const mwl_program *p = c->program;
     if (first == MWL_NONE) return;
     mwl_value policies =
-        mwl_object_get(p->consts[p->tables.entries[e->ix].with_k[MWL_ON_ENTRY]], "policies", 8);
+        mwl_get(p->consts[p->tables.entries[e->ix].with_k[MWL_ON_ENTRY]], "policies");
     for (uint32_t i = 0; i < mwl_count(policies); i++)
-        if (mwl_failure_matches(mwl_object_get(mwl_array_at(policies, i), "match", 5), failure)) {
+        if (mwl_failure_matches(mwl_get(mwl_array_at(policies, i), "match"), failure)) {
             hits[first + i]++;
             return;
         }

@@ -1,14 +1,11 @@
 /* expect.c: see expect.h. */
 #include "tools/test/expect.h"
 
+#include "tools/base/member.h"
 #include "tools/host/names.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static mwl_value member(mwl_value object, const char *name) {
-    return mwl_object_get(object, name, strlen(name));
-}
 
 static bool is_operator(mwl_value v) {
     mwl_value key;
@@ -41,7 +38,7 @@ static bool check_result(struct matcher *m, mwl_value expected, const struct out
 
 static bool check_value(struct matcher *m, mwl_value expected, const struct outcome *o) {
     if (mwl_is_absent(o->result)) return no_result(m, o, "value");
-    mwl_value value = member(o->result, "value");
+    mwl_value value = mwl_get(o->result, "value");
     if (!mwl_is_absent(value)) return match_value(m, MATCHES_EXACTLY, expected, value, "value");
     mwl__buf_puts(m->out, "  value: the Result is a failure: ");
     match_put(m, o->result, 400);
@@ -53,13 +50,14 @@ static bool check_value(struct matcher *m, mwl_value expected, const struct outc
 /* A code alone is enough to name a failure. */
 static bool check_failure(struct matcher *m, mwl_value expected, const struct outcome *o) {
     if (mwl_is_absent(o->result)) return no_result(m, o, "failure");
-    const char *type = mwl_as_text(member(o->result, "type"), NULL);
+    const char *type = mwl_as_text(mwl_get(o->result, "type"), NULL);
     if (!type || strcmp(type, "success") == 0) {
         match_differ(m, "failure", expected, o->result);
         return false;
     }
     if (mwl_value_kind(expected) == MWL_KIND_STRING)
-        return match_value(m, MATCHES_EXACTLY, expected, member(o->result, "code"), "failure.code");
+        return match_value(m, MATCHES_EXACTLY, expected, mwl_get(o->result, "code"),
+                           "failure.code");
     if (is_operator(expected) || mwl_value_kind(expected) != MWL_KIND_OBJECT)
         return match_value(m, MATCHES_EXACTLY, expected, o->result, "failure");
     bool good = true;
@@ -90,14 +88,14 @@ static mwl_value calls_of(mwl_heap *h, mwl_value calls, const char *name) {
     mwl_value list = mwl_array(h, 4);
     for (size_t i = 0; i < mwl_count(calls); i++) {
         mwl_value c = mwl_array_at(calls, i);
-        if (is_step(member(c, "step"), name) || is_text(member(c, "provider"), name))
+        if (is_step(mwl_get(c, "step"), name) || is_text(mwl_get(c, "provider"), name))
             list = mwl_array_push(h, list, mwl_value_keep(c));
     }
     return list;
 }
 
 static bool check_count(struct matcher *m, mwl_value expected, size_t n, const char *path) {
-    mwl_value least = member(expected, "atLeast"), most = member(expected, "atMost");
+    mwl_value least = mwl_get(expected, "atLeast"), most = mwl_get(expected, "atMost");
     mwl_value actual = mwl_number((double)n);
     char inner[300];
     bool good = true;
@@ -117,8 +115,8 @@ static bool check_count(struct matcher *m, mwl_value expected, size_t n, const c
 }
 
 static bool is_count(mwl_value v) {
-    return mwl_value_kind(v) == MWL_KIND_NUMBER || !mwl_is_absent(member(v, "atLeast")) ||
-           !mwl_is_absent(member(v, "atMost"));
+    return mwl_value_kind(v) == MWL_KIND_NUMBER || !mwl_is_absent(mwl_get(v, "atLeast")) ||
+           !mwl_is_absent(mwl_get(v, "atMost"));
 }
 
 /* A number, a list, bounds, or one of these for each Step or URI. */
@@ -161,7 +159,7 @@ static bool duration_of(mwl_value v, int64_t *ns) {
 
 static bool check_time(struct matcher *m, mwl_value expected, const struct outcome *o) {
     int64_t ns, took = o->seen->end.mono_ns - o->seen->start.mono_ns;
-    mwl_value least = member(expected, "atLeast"), most = member(expected, "atMost"),
+    mwl_value least = mwl_get(expected, "atLeast"), most = mwl_get(expected, "atMost"),
               actual = seen_duration(m->heap, took);
     bool good = true;
     if (duration_of(expected, &ns)) {
@@ -191,7 +189,7 @@ static bool ran(mwl_value steps, mwl_value name) {
 }
 
 static bool check_steps(struct matcher *m, mwl_value expected, const struct outcome *o) {
-    mwl_value yes = member(expected, "ran"), no = member(expected, "notRan");
+    mwl_value yes = mwl_get(expected, "ran"), no = mwl_get(expected, "notRan");
     bool good = true;
     if (mwl_value_kind(expected) != MWL_KIND_OBJECT || is_operator(expected))
         return match_value(m, MATCHES_EXACTLY, expected, o->seen->steps, "steps");
@@ -215,7 +213,7 @@ static const char *const root_names[N_ROOTS] = {"result", "value", "input", "cal
 static bool check_cel(struct matcher *m, mwl_value expected, const struct outcome *o,
                       mwl_value calls) {
     const mwl_value roots[N_ROOTS] = {o->result,
-                                      member(o->result, "value"),
+                                      mwl_get(o->result, "value"),
                                       mwl_is_absent(o->input) ? mwl_null() : o->input,
                                       calls,
                                       o->seen->steps,
@@ -247,7 +245,7 @@ static bool check_member(struct matcher *m, const char *name, mwl_value v, const
 
 /* A case that expects nothing expects a success. */
 static bool check_success(struct matcher *m, const struct outcome *o) {
-    if (!mwl_is_absent(member(o->result, "value"))) return true;
+    if (!mwl_is_absent(mwl_get(o->result, "value"))) return true;
     mwl__buf_puts(m->out, "  the case has no `expect`, so a success is expected; the Result is ");
     match_put(m, o->result, 400);
     mwl__buf_putc(m->out, '\n');
@@ -276,11 +274,11 @@ bool expect_check(struct matcher *m, mwl_value expect, const struct outcome *o) 
 static mwl_value seen_member(mwl_heap *h, const char *name, mwl_value old,
                              const struct outcome *o) {
     if (is_operator(old)) return mwl_absent();
-    mwl_value value = member(o->result, "value");
+    mwl_value value = mwl_get(o->result, "value");
     bool whole = strcmp(name, "result") == 0;
     if (whole || (strcmp(name, "failure") == 0 && mwl_is_absent(value)))
         return mwl_is_absent(o->result)                 ? mwl_absent()
-               : mwl_value_kind(old) == MWL_KIND_STRING ? mwl_value_keep(member(o->result, "code"))
+               : mwl_value_kind(old) == MWL_KIND_STRING ? mwl_value_keep(mwl_get(o->result, "code"))
                                                         : mwl_value_keep(o->result);
     if (strcmp(name, "value") == 0 && !mwl_is_absent(value)) return mwl_value_keep(value);
     if (strcmp(name, "time") == 0 && mwl_value_kind(old) == MWL_KIND_STRING)
@@ -296,7 +294,7 @@ static mwl_value seen_member(mwl_heap *h, const char *name, mwl_value old,
 
 mwl_value expect_update(mwl_heap *h, mwl_value expect, const struct outcome *o) {
     mwl_value key, value, out = mwl_object(h, 4);
-    bool success = !mwl_is_absent(member(o->result, "value"));
+    bool success = !mwl_is_absent(mwl_get(o->result, "value"));
     for (size_t i = 0; mwl_object_at(expect, i, &key, &value); i++) {
         const char *name = mwl_as_text(key, NULL);
         /* a success that became a failure, or the other way round, changes its name too */
@@ -304,9 +302,9 @@ mwl_value expect_update(mwl_heap *h, mwl_value expect, const struct outcome *o) 
         if (other) name = success ? "value" : "failure";
         mwl_value seen = seen_member(h, name, other ? mwl_null() : value, o);
         if (mwl_is_absent(seen)) seen = mwl_value_keep(value);
-        out = mwl_object_set(h, out, name, strlen(name), seen);
+        out = member_set(h, out, name, seen);
     }
     if (mwl_count(expect) == 0 && !mwl_is_absent(o->result))
-        out = mwl_object_set(h, out, "result", 6, mwl_value_keep(o->result));
+        out = member_set(h, out, "result", mwl_value_keep(o->result));
     return out;
 }

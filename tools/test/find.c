@@ -64,7 +64,7 @@ static int add_scenarios(struct test_list *list, const char *dir, const char *te
     mwl_value v = mwl_absent(), key;
     if (mwl_heap_new(NULL, &heap) != MWL_OK) return cmd_no_memory();
     (void)mwl_json_parse(heap, text, len, &v, NULL);
-    mwl_value scenarios = mwl_object_get(v, "scenarios", 9);
+    mwl_value scenarios = mwl_get(v, "scenarios");
     int status = CMD_OK;
     *are = mwl_count(scenarios) > 0;
     for (size_t i = 0; status == CMD_OK && mwl_object_at(scenarios, i, &key, NULL); i++) {
@@ -87,7 +87,7 @@ static bool is_case(const char *text, size_t len) {
     mwl_value v = mwl_absent();
     if (!strstr(text, "\"definition\"") || mwl_heap_new(NULL, &heap) != MWL_OK) return false;
     bool is = mwl_json_parse(heap, text, len, &v, NULL) != MWL_OK /* it says what is wrong */ ||
-              (mwl_value_kind(mwl_object_get(v, "definition", 10)) == MWL_KIND_STRING &&
+              (mwl_value_kind(mwl_get(v, "definition")) == MWL_KIND_STRING &&
                mwl_is_absent(mwl_object_get(v, "$schema", 7)));
     mwl_value_drop(heap, v);
     mwl_heap_free(heap);

@@ -64,7 +64,7 @@ bool match_condition(struct matcher *m, const char *path, mwl_value text, const 
 
 static mwl_value only_member(mwl_value v, const char *name) {
     if (mwl_value_kind(v) != MWL_KIND_OBJECT || mwl_count(v) != 1) return mwl_absent();
-    return mwl_object_get(v, name, strlen(name));
+    return mwl_get(v, name);
 }
 
 static bool match_array(struct matcher *m, enum match_mode mode, mwl_value expected,

@@ -11,10 +11,6 @@ struct compare {
     size_t size;
 };
 
-static mwl_value member(mwl_value object, const char *name) {
-    return mwl_object_get(object, name, strlen(name));
-}
-
 static bool differ(struct compare *c, const char *what, mwl_value expected, mwl_value actual) {
     char *texts[2] = {NULL, NULL};
     size_t lens[2] = {0, 0};
@@ -51,7 +47,7 @@ static bool match_outcome(struct compare *c, mwl_value expected, mwl_value actua
 }
 
 static bool match_details(struct compare *c, mwl_value expected, mwl_value actual, int depth) {
-    mwl_value want = member(expected, "failures"), got = member(actual, "failures"), key, value;
+    mwl_value want = mwl_get(expected, "failures"), got = mwl_get(actual, "failures"), key, value;
     if (mwl_value_kind(want) != MWL_KIND_ARRAY || mwl_value_kind(got) != MWL_KIND_ARRAY ||
         mwl_count(want) != mwl_count(got) || mwl_count(expected) != mwl_count(actual))
         return equal(c, "details", expected, actual);
@@ -77,13 +73,13 @@ static bool match_member(struct compare *c, const char *name, mwl_value expected
 
 /* A chain is as deep as its file, and files are as deep as the JSON reader allows. */
 static bool same_result(struct compare *c, mwl_value expected, mwl_value actual, int depth) {
-    mwl_value type = member(expected, "type"), key, value;
+    mwl_value type = mwl_get(expected, "type"), key, value;
     if (mwl_value_kind(expected) != MWL_KIND_OBJECT || mwl_value_kind(actual) != MWL_KIND_OBJECT ||
-        depth > 256 || !mwl_value_equal(type, member(actual, "type")))
+        depth > 256 || !mwl_value_equal(type, mwl_get(actual, "type")))
         return differ(c, "Result", expected, actual);
     const char *text = mwl_as_text(type, NULL);
     if (text && strcmp(text, "success") == 0)
-        return equal(c, "value", member(expected, "value"), member(actual, "value"));
+        return equal(c, "value", mwl_get(expected, "value"), mwl_get(actual, "value"));
     for (size_t i = 0; mwl_object_at(expected, i, &key, &value); i++)
         if (!match_member(c, mwl_as_text(key, NULL), value, mwl_object_find(actual, key), depth))
             return false;

@@ -2,6 +2,7 @@
  *
  * Owns: the VM of a case: virtual time, scripted answers, a listener that keeps what happens. */
 #include "tools/host/answers.h"
+#include "tools/base/member.h"
 #include "tools/host/io_host.h"
 #include "tools/host/testable.h"
 #include "tools/test/case_names.h"
@@ -42,7 +43,7 @@ static bool fail(struct running *r, const char *what, const char *why) {
 }
 
 static mwl_value member(const struct running *r, const char *name) {
-    return mwl_object_get(r->spec, name, strlen(name));
+    return mwl_get(r->spec, name);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -83,9 +84,9 @@ static bool read_scenario(struct running *r) {
         free(path);
         if (mwl_is_absent(v)) continue;
         mwl_value *into = i < 4 ? &spec : &expect;
-        *into = mwl_object_set(r->reader, *into, parts[i].name, strlen(parts[i].name), v);
+        *into = member_set(r->reader, *into, parts[i].name, v);
     }
-    r->spec = mwl_object_set(r->reader, spec, "expect", 6, expect);
+    r->spec = member_set(r->reader, spec, "expect", expect);
     return good;
 }
 
@@ -211,7 +212,7 @@ static const char *drive(struct running *r) {
     mwl_instant now;
     mwl_vm_now(r->vm, &now);
     seen_begin(&r->seen, r->heap, &now);
-    r->trace.expected = mwl_object_get(member(r, "expect"), "trace", 5);
+    r->trace.expected = mwl_get(member(r, "expect"), "trace");
     if (r->program->coverage) r->hits = calloc(r->program->coverage->n_items + 1, sizeof *r->hits);
     mwl_vm_trace(r->vm, listen, r);
     const mwl_start start = {
@@ -243,7 +244,7 @@ static void write_update(struct running *r, const struct outcome *o) {
         if (mwl_value_equal(expect, member(r, "expect")))
             mwl_value_drop(r->heap, expect); /* what differs cannot be written */
         else
-            whole = mwl_object_set(r->heap, mwl_value_keep(r->spec), "expect", 6, expect);
+            whole = member_set(r->heap, mwl_value_keep(r->spec), "expect", expect);
     }
     if (!mwl_is_absent(whole) &&
         mwl_json_write(r->heap, whole, MWL_JSON_PRETTY, &text, &len) == MWL_OK) {
@@ -259,17 +260,16 @@ static void narrate(struct running *r, const char *ended) {
     struct matcher m = {r->heap, NULL, &r->out->story, 0};
     mwl_value calls = seen_calls(&r->seen, false);
     for (size_t i = 0; i < mwl_count(calls); i++) {
-        mwl_value c = mwl_array_at(calls, i), failure = mwl_object_get(c, "failure", 7),
-                  value = mwl_object_get(c, "value", 5);
-        mwl__buf_printf(m.out, "%s: Step '%s' calls %s",
-                        mwl_as_text(mwl_object_get(c, "at", 2), NULL),
-                        mwl_as_text(mwl_object_get(c, "step", 4), NULL),
-                        mwl_as_text(mwl_object_get(c, "provider", 8), NULL));
-        mwl__buf_puts(m.out, mwl_is_absent(mwl_object_get(c, "cleanup", 7)) ? "" : " to clean up");
+        mwl_value c = mwl_array_at(calls, i), failure = mwl_get(c, "failure"),
+                  value = mwl_get(c, "value");
+        mwl__buf_printf(m.out, "%s: Step '%s' calls %s", mwl_as_text(mwl_get(c, "at"), NULL),
+                        mwl_as_text(mwl_get(c, "step"), NULL),
+                        mwl_as_text(mwl_get(c, "provider"), NULL));
+        mwl__buf_puts(m.out, mwl_is_absent(mwl_get(c, "cleanup")) ? "" : " to clean up");
         mwl__buf_puts(m.out, "\n  with ");
-        match_put(&m, mwl_object_get(c, "with", 4), 200);
+        match_put(&m, mwl_get(c, "with"), 200);
         mwl__buf_puts(m.out, "\n  input ");
-        match_put(&m, mwl_object_get(c, "input", 5), 200);
+        match_put(&m, mwl_get(c, "input"), 200);
         mwl__buf_puts(m.out, !mwl_is_absent(failure) ? "\n  failure " : "\n  value ");
         match_put(&m, !mwl_is_absent(failure) ? failure : value, 400);
         mwl__buf_putc(m.out, '\n');

@@ -1,6 +1,7 @@
 /* seen.c: see seen.h. */
 #include "tools/test/seen.h"
 
+#include "tools/base/member.h"
 #include "vm/machine/state.h"
 
 #include <inttypes.h>
@@ -127,7 +128,7 @@ mwl_value seen_duration(mwl_heap *heap, int64_t ns) {
 
 static mwl_value put(mwl_heap *h, mwl_value object, const char *name, mwl_value lent) {
     if (mwl_is_absent(lent)) return object;
-    return mwl_object_set(h, object, name, strlen(name), mwl_value_keep(lent));
+    return member_set(h, object, name, mwl_value_keep(lent));
 }
 
 static mwl_value call_value(mwl_heap *h, const struct seen_call *c) {
@@ -138,9 +139,9 @@ static mwl_value call_value(mwl_heap *h, const struct seen_call *c) {
     o = put(h, o, "input", c->input);
     o = put(h, o, c->failed ? "failure" : "value", c->result);
     o = put(h, o, "metadata", c->metadata);
-    o = mwl_object_set(h, o, "at", 2, seen_duration(h, c->at_ns));
-    if (!c->open && c->took_ns) o = mwl_object_set(h, o, "took", 4, seen_duration(h, c->took_ns));
-    if (c->cleanup) o = mwl_object_set(h, o, "cleanup", 7, mwl_bool(true));
+    o = member_set(h, o, "at", seen_duration(h, c->at_ns));
+    if (!c->open && c->took_ns) o = member_set(h, o, "took", seen_duration(h, c->took_ns));
+    if (c->cleanup) o = member_set(h, o, "cleanup", mwl_bool(true));
     return o;
 }
 
