@@ -30,6 +30,24 @@ UTEST(sqlite, one_process_owns_it) {
     close_place(&p);
 }
 
+/* On a file system without locks two may own it: the generation of the later one counts. */
+UTEST(sqlite, an_owner_that_has_been_replaced_writes_nothing) {
+    place p;
+    shown got;
+    ASSERT_TRUE(open_place(&p, 1));
+    const mwl__sqlite_store *mine = (const mwl__sqlite_store *)p.s;
+    ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    ASSERT_EQ(p.s->ops->join(p.s, "first"), MWL_OK);
+    ASSERT_EQ(mine->lib->exec(mine->db,
+                              "update meta set value = value + 1 where key = 'generation'", NULL,
+                              NULL, NULL),
+              SQLITE_OK);
+    ASSERT_EQ(poll(p.s, 10, &got), MWL_E_STATE);
+    ASSERT_TRUE(strstr(mwl_store_why(p.s), "has another owner now") != NULL);
+    ASSERT_TRUE(strncmp(listed(p.s, false), "a new", 5) == 0);
+    close_place(&p);
+}
+
 /* The owner is killed between fork and exec of a child, which has its files a little longer. */
 UTEST(sqlite, a_child_of_a_dead_owner_does_not_keep_others_out) {
     place p;

@@ -86,6 +86,13 @@ class Keys(Case):
             self.assertEqual([path for _, _, path, _ in self.bank.done], ["charges", "release"])
             self.assertEqual((len(set(self.keys())), self.bank.replayed), (2, 0))
 
+    def test_a_compensation_that_sends_the_same_has_its_own_key(self):
+        for middleware in ([], [again(2)]):
+            self.bank.forget()
+            same = entry("finally", None, "mwl", onAlways={"with": {"call": self.http("charges", {"amount": 100}, "attempts")}})
+            run = self.run_it(self.charge("attempts", middleware=[*middleware, same]))
+            self.assertEqual((run.status, len(set(self.keys())), self.bank.replayed), (0, 2, 0), run)
+
     def test_a_compensation_of_each_attempt_has_its_own_key(self):
         for key in (True, "attempts"):
             self.bank.forget()

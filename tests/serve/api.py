@@ -189,6 +189,7 @@ class Tokens(Case):
     def test_who_may(self):
         token = self.command("serve", "--new-token", "read", "--tokens", "tokens").stdout.strip()
         starter = self.command("serve", "--new-token", "start,answer", "--tokens", "tokens").stdout.strip()
+        admin = self.command("serve", "--new-token", "admin", "--tokens", "tokens").stdout.strip()
         with open(self.path("tokens")) as f:
             kept = f.read()
         self.assertNotIn(token, kept)
@@ -208,6 +209,12 @@ class Tokens(Case):
         self.post("/v1/runs", {"program": "p"}, token=starter, status=202)
         self.get("/v1/runs", token=starter, status=403)
         self.ask("PUT", "/v1/programs/q", flow({"a": YES}), token=starter, status=403)
+        self.ask("PUT", "/v1/programs/q", flow({"a": YES}), token=admin, status=200)
+        run = self.post("/v1/runs", {"program": "q"}, token=admin, status=202).json["run"]  # admin is every scope
+        self.get("/v1/runs", token=admin)
+        self.until(lambda: self.state(run) == "waiting")
+        self.post(f"/v1/runs/{run}/answers/ok", "true", token=admin, status=204)
+        self.get("/v1/calls?provider=x", token=admin, status=204)
         for path in ("/", "/healthz", "/readyz"):
             self.get(path, tcp=True)
         self.get("/metrics", tcp=True, status=401)

@@ -83,6 +83,15 @@ UTEST(check, roots) {
     GOOD("int == int");
 }
 
+/* A text of another kind is not reported word by word. */
+UTEST(check, the_first_eight_unknown_names_are_reported) {
+    struct cel_log log = {{0}, 0};
+    EXPECT_EQ((int)MWL_E_REJECTED,
+              (int)checked(mwl_alloc_default(), "a1+a2+a3+a4+a5+a6+a7+a8+a9+a10", &log));
+    EXPECT_TRUE(strstr(log.text, "`a8`") != NULL);
+    EXPECT_TRUE(strstr(log.text, "`a9`") == NULL && strstr(log.text, "`a10`") == NULL);
+}
+
 UTEST(check, functions) {
     GOOD("size(vars) + vars.size() + math.greatest(1, 2, 3)");
     GOOD("vars.a.split(',').size() > 0 && vars.a.split(',', 2)[0] == now()");

@@ -561,18 +561,19 @@ size_t mwl_call_id(const mwl_call *c, char *out, size_t cap) {
     const mwl__frame *f = c->frame;
     if (!f) return 0;
     const mwl__gather *g = mwl__gather_of(f);
-    bool of_phase = false;
+    const mwl__entry *phase = NULL; /* whose call it is; the record of a call may not be kept */
     size_t n = (size_t)snprintf(out, cap, "%s", mwl_run_id(f->run));
     n = add_to_id(out, cap, n, "/", f->step_id + 1);
     if (c->slot && g) n = add_to_id(out, cap, n, "/", (uint64_t)(c->slot - g->slots));
     for (const mwl__entry *e = f->entries; e; e = e->outer)
-        of_phase |= (e->state & MWL_ENTRY_STRUCTURAL) != 0;
+        if (!phase && (e->state & MWL_ENTRY_STRUCTURAL)) phase = e;
     for (const mwl__entry *e = f->entries; e; e = e->outer) {
-        if (e->runs < 2 || (only_retries(e) && !of_phase)) continue;
+        if (e->runs < 2 || (only_retries(e) && !phase)) continue;
         n = add_to_id(out, cap, n, "/", e->rank - f->entries_around);
         n = add_to_id(out, cap, n, ":", e->runs);
     }
-    if (of_phase && f->record) n = add_to_id(out, cap, n, "/call-", f->record->ix);
+    if (phase) n = add_to_id(out, cap, n, "/call-", phase->ix);
+    if (phase) n = add_to_id(out, cap, n, ".", phase->state & ~(unsigned)MWL_ENTRY_STRUCTURAL);
     return n < cap ? n : cap ? cap - 1 : 0;
 }
 double mwl_call_random(mwl_call *c) { return c->frame ? mwl__random_unit(&c->frame->run->rng) : 0; }
