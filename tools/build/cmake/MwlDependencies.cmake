@@ -33,6 +33,7 @@ if(MWL_MISSING)
 endif()
 
 include(MwlHeaders)
+include(MwlYyjson)
 
 set(MWL_LINK_LIBRARIES "")
 foreach(part PCRE2 UTF8PROC)
@@ -49,7 +50,7 @@ if(MWL_IDN)
 endif()
 
 add_library(mwl_dependencies INTERFACE)
-target_link_libraries(mwl_dependencies INTERFACE ${MWL_LINK_LIBRARIES})
+target_link_libraries(mwl_dependencies INTERFACE mwl_yyjson ${MWL_LINK_LIBRARIES})
 target_include_directories(mwl_dependencies SYSTEM INTERFACE ${XXHASH_INCLUDE_DIRS})
 if(MWL_IDN) # loaded when it is first needed (vm/schema/format_idn.c)
   target_include_directories(mwl_dependencies SYSTEM INTERFACE ${IDN2_INCLUDE_DIRS})

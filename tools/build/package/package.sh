@@ -13,6 +13,11 @@ package_tree() { # FOLDER
     tar cf - --exclude=__pycache__ CMakeLists.txt LICENSE [A-Z]*.md assembler bench stdlib tests tools vm | tar xf - -C "$1"
 }
 
+# What a package compiles into the library, before it is built without a network.
+package_yyjson() {
+    [ -f build/deps/yyjson/yyjson.c ] || configure command
+}
+
 # ---- .deb: libmwlvm0.2, libmwlvm-dev, mwlvm -------------------------------------------------------
 
 package_deb() {
@@ -30,6 +35,9 @@ package_deb() {
     tree=$work/mwlvm-$version
     package_tree "$tree"
     cp -r tools/build/package/debian "$tree/debian"
+    package_yyjson
+    mkdir -p "$tree/build/deps"
+    cp -r build/deps/yyjson "$tree/build/deps/"
     say "building the Debian packages"
     rm -f "$work"/*.deb "$work"/*.changes "$work"/*.buildinfo
     # debhelper builds with a home of its own, where ccache finds nothing.
@@ -98,6 +106,7 @@ package_static() {
     want_program dpkg-source dpkg-dev "unpacks sources"
     want_library linux-libc-dev "the kernel's headers"
     install_missing
+    package_yyjson
     work=$PWD/build/package/static
     root=$work/root
     source=$PWD/build/package/source

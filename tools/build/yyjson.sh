@@ -1,8 +1,8 @@
 #!/bin/sh
-# yyjson-from-next-release.sh DEST: unpack the libyyjson packages of the next Debian release under
-# DEST/usr, for a Debian release that has none. The machine's own archive entry is read, its suite
-# is rewritten in a private apt configuration under DEST, and nothing of the system changes: no
-# source is added, nothing is installed, no root is needed. Fails with one line.
+# yyjson.sh DEST: puts yyjson.c and yyjson.h of Debian's source package into DEST, for a Debian release that has no
+# libyyjson-dev. The machine's own archive entry is read and its suite is rewritten in a private apt configuration under
+# DEST. So nothing of the system changes, nothing is installed, and no root is needed. Who calls it checks the hashes
+# (cmake/MwlYyjson.cmake). Fails with one line.
 set -eu
 
 fail() {
@@ -11,16 +11,18 @@ fail() {
 }
 
 dest=$1
-command -v apt-get >/dev/null 2>&1 && command -v dpkg-deb >/dev/null 2>&1 || fail "no apt on this machine"
+command -v apt-get >/dev/null 2>&1 || fail "no apt on this machine"
 [ -r /etc/os-release ] || fail "no /etc/os-release"
 codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 case $codename in
     bookworm) next=trixie ;;
-    *) fail "no next release is known to serve '$codename'" ;;
+    *) next=$codename ;;
 esac
 
 apt=$dest/apt
+rm -rf "$apt"
 mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/parts"
+trap 'rm -rf "$apt"' EXIT
 
 # The first entry whose suite is the release itself, in either of the two file formats.
 signed=
@@ -55,7 +57,7 @@ case $signed in
     /*) option="[signed-by=$signed]" ;;
     *) option= ;;
 esac
-echo "deb $option $uri $next main" >"$apt/sources.list"
+echo "deb-src $option $uri $next main" >"$apt/sources.list"
 
 # The machine's settings (proxies, certificates) still apply; only places and indexes differ.
 cat >"$apt/apt.conf" <<EOF
@@ -63,21 +65,18 @@ Dir::Etc::sourcelist "$apt/sources.list";
 Dir::Etc::sourceparts "$apt/parts";
 Dir::State::lists "$apt/lists";
 Dir::Cache "$apt/cache";
-Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled "false";
 Acquire::Languages "none";
 Acquire::http::Timeout "8";
 Acquire::https::Timeout "8";
-Acquire::Retries "1";
+Acquire::Retries "2";
 APT::Get::List-Cleanup "false";
 APT::Sandbox::User "";
 EOF
 export APT_CONFIG="$apt/apt.conf"
-arch=$(dpkg --print-architecture)
-apt-get -qq update >"$apt/log" 2>&1 || fail "the next release's index could not be read ($apt/log)"
+apt-get -qq update >"$dest/log" 2>&1 || fail "the archive's list of sources could not be read; see $dest/log"
 cd "$apt"
-apt-get -qq download "libyyjson0:$arch" "libyyjson-dev:$arch" >>"$apt/log" 2>&1 ||
-    fail "the next release's packages could not be read ($apt/log)"
-for deb in libyyjson*.deb; do
-    dpkg-deb -x "$deb" "$dest" || fail "$deb could not be unpacked"
-done
-rm -rf "$apt/lists" "$apt/cache"
+apt-get -qq source --download-only --tar-only yyjson >>"$dest/log" 2>&1 ||
+    fail "the source package could not be read; see $dest/log"
+mkdir source
+tar -xf yyjson_*.orig.tar.* -C source --strip-components=1 >>"$dest/log" 2>&1 && cp source/src/yyjson.c source/src/yyjson.h "$dest/" ||
+    fail "the source package could not be unpacked; see $dest/log"
