@@ -53,7 +53,7 @@ RULES = [
     ("Gather concurrency", "concurrency", "vm/machine/gather.c"),
     ("wait: false", "completion wait", "vm/machine/gather.c"),
     ("fan-out limit", "fan-out limit", "vm/machine/gather.c"),
-    ("JSON number range", "number range", "vm/value/json.c"),
+    ("JSON number range", "number range", "vm/value/json_nodes.c"),
 ]
 
 

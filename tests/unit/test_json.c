@@ -119,9 +119,10 @@ UTEST(json, refused_with_a_position) {
     ASSERT_STREQ(COMPACT("[1"), "!-3@2");
     ASSERT_STREQ(COMPACT("{} x"), "!-3@3");
     ASSERT_STREQ(COMPACT("[\"ab\xff\"]"), "!-4@4");
-    ASSERT_EQ(strncmp(COMPACT("\"\\ud800\""), "!-3@", 4), 0);
+    ASSERT_STREQ(COMPACT("\"\\ud800\""), "!-3@1");
     ASSERT_EQ(strncmp(COMPACT("\"\\udc00\\ud800\""), "!-3@", 4), 0);
-    ASSERT_STREQ(COMPACT("nul"), "!-3@3"); /* the text ended too early */
+    ASSERT_STREQ(COMPACT("nul"), "!-3@3");      /* the text ended too early */
+    ASSERT_STREQ(COMPACT("\"\\x \n"), "!-3@1"); /* of several mistakes, the first */
     ASSERT_STREQ(COMPACT("// c\n1"), "!-3@0");
 }
 
@@ -555,6 +556,95 @@ UTEST(json, long_things_in_pieces) {
     EXPECT_TRUE(same_in_pieces(text, at, 4096));
     EXPECT_TRUE(same_in_pieces(text, at, 100000));
     EXPECT_TRUE(same_in_pieces(text, at - 1, 4096));
+    free(text);
+}
+
+/* A mistake behind a long text, and inside containers that are long themselves, has the place and
+ * the message that it has alone. */
+UTEST(json, mistakes_in_long_texts) {
+    static const char *const mistakes[] = {"1,]",
+                                           "1 2]",
+                                           "01]",
+                                           "-x]",
+                                           "1.x]",
+                                           "1e+]",
+                                           "1e999]",
+                                           "trux]",
+                                           "{\"a\" 1}]",
+                                           "{\"a\":1,}]",
+                                           "{1:2}]",
+                                           "{\"a\":[1,{\"b\":nul}]}]",
+                                           "\"ab\xff\"]",
+                                           "\"\\ud800\"]",
+                                           "\"\\ud800x\"]",
+                                           "\"\\ud800\\u0041\"]",
+                                           "\"\\u12\"]",
+                                           "\"a\\x\"]",
+                                           "\"a\nb\"]",
+                                           "\"no end",
+                                           "[[",
+                                           "}"};
+    enum { N = 6000 };
+    static char text[N * 40];
+    for (int wraps = 0; wraps < 3; wraps++) {
+        size_t head = 0;
+        for (int k = 0; k < wraps; k++)
+            head += (size_t)snprintf(text + head, sizeof text - head, k % 2 ? "[0,{}," : "{\"x\":");
+        head += (size_t)snprintf(text + head, sizeof text - head, "[");
+        for (int i = 0; i < N; i++)
+            head += (size_t)snprintf(text + head, sizeof text - head,
+                                     i % 100 < 50 ? "%d," : "{\"id\":%d,\"l\":[true]},", i);
+        for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+            char alone[64];
+            mwl_heap *h = heap();
+            mwl_value v;
+            mwl_error one = {MWL_OK, "", 0}, two = {MWL_OK, "", 0};
+            size_t len = (size_t)snprintf(alone, sizeof alone, "[0,%s", mistakes[i]);
+            EXPECT_LT(mwl_json_parse(h, alone, len, &v, &one), MWL_OK);
+            memcpy(text + head, mistakes[i], len - 3);
+            EXPECT_LT(mwl_json_parse(h, text, head + len - 3, &v, &two), MWL_OK);
+            EXPECT_EQ(two.status, one.status);
+            EXPECT_EQ(two.offset, one.offset + head - 3);
+            EXPECT_STREQ(two.message, one.message);
+            EXPECT_TRUE(same_in_pieces(text, head + len - 3, 5000));
+            EXPECT_EQ(mwl_heap_used(h), 0u);
+            mwl_heap_free(h);
+        }
+    }
+}
+
+/* However long a text is, and whatever its top is, reading it takes a window of it beside its
+ * values. */
+UTEST(json, a_long_text_needs_little_memory) {
+    enum { N = 200000 };
+    char *text = malloc((size_t)N * 20);
+    static const char *const tops[][3] = {{"[", "%s%d", "]"},
+                                          {"{\"a\":[", "%s%d", "]}"},
+                                          {"{\"a\":[", "%s[%d]", "]}"},
+                                          {"{\"a\":{\"b\":0", "%s\"k%d\":\"x\"", "}}"}};
+    for (size_t i = 0; i < sizeof tops / sizeof *tops; i++) {
+        size_t at = (size_t)sprintf(text, "%s", tops[i][0]);
+        for (int k = 0; k < N; k++)
+            at += (size_t)sprintf(text + at, tops[i][1], k || i == 3 ? "," : "", k);
+        at += (size_t)sprintf(text + at, "%s", tops[i][2]);
+        for (int pieces = 0; pieces < 2; pieces++) {
+            mwl_heap *h = heap();
+            mwl_value v;
+            struct feed f = {.text = text, .len = at, .step = 65536};
+            ASSERT_EQ(mwl_json_parse(h, text, at, &v, NULL), MWL_OK);
+            size_t held = mwl_heap_used(h);
+            mwl_value_drop(h, v);
+            mwl_heap_limit(h,
+                           held * 2 + (1u << 20)); /* a buffer of twice the size while it grows */
+            EXPECT_EQ(pieces ? mwl_json_read(h, give_piece, &f, &v, NULL)
+                             : mwl_json_parse(h, text, at, &v, NULL),
+                      MWL_OK);
+            EXPECT_LT(mwl_heap_used(h), held + (64u << 10));
+            mwl_value_drop(h, v);
+            EXPECT_EQ(mwl_heap_used(h), 0u);
+            mwl_heap_free(h);
+        }
+    }
     free(text);
 }
 

@@ -28,11 +28,6 @@ size_t mwl__num_digits(double d, char digits[20], int *point);
  * number that is too small becomes zero with the same sign, which is not an error. */
 mwl_status mwl__num_parse(const char *s, size_t len, double *out);
 
-/* Reads the number of RFC 8259 at the beginning of a text, correctly rounded. Returns how many
- * bytes belong to it; more text could continue it if these are all. Sets *status to MWL_OK, to
- * MWL_E_SYNTAX if what belongs to it is not a whole number, or to MWL_E_RANGE as above. */
-size_t mwl__num_json(const char *s, size_t len, double *out, mwl_status *status);
-
 /* Reads the text of CEL's double(string), which is Go's strconv.ParseFloat: as above, and also "1."
  * and ".5", "inf", "infinity" (with or without sign) and "nan" (without sign) in any case,
  * hexadecimal floats with a binary exponent ("0x1.8p3"), and underscores between digits or after

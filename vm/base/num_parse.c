@@ -253,46 +253,6 @@ mwl_status mwl__num_parse(const char *s, size_t len, double *out) {
     return parse(s, len, sign, sign && s[0] == '-', g, out);
 }
 
-/* Reads digits from *at on into w, as if they fitted. Returns how many there are. */
-static inline size_t read_digits(const char *s, size_t len, size_t *at, uint64_t *w) {
-    const char *from = s + *at, *p = from, *end = s + len;
-    uint64_t v = *w;
-    for (unsigned digit; p < end && (digit = (unsigned)*p - '0') <= 9; p++) v = v * 10 + digit;
-    *w = v;
-    *at = (size_t)(p - s);
-    return (size_t)(p - from);
-}
-
-size_t mwl__num_json(const char *s, size_t len, double *out, mwl_status *status) {
-    size_t i = len > 0 && s[0] == '-', digits;
-    parts p = {.negative = i == 1};
-    *status = MWL_E_SYNTAX;
-    if (i < len && s[i] == '0')
-        digits = 1, i++;
-    else
-        digits = read_digits(s, len, &i, &p.w);
-    if (digits == 0) return i;
-    if (i < len && s[i] == '.') {
-        i++;
-        size_t fraction = read_digits(s, len, &i, &p.w);
-        if (fraction == 0) return i;
-        digits += fraction;
-        p.exponent = -(int64_t)fraction;
-    }
-    p.digits = s + p.negative;
-    p.span = i - p.negative;
-    if (i < len && (s[i] == 'e' || s[i] == 'E')) {
-        int64_t e;
-        i++;
-        if (!read_exponent(s, len, &i, false, &e))
-            return i + (i < len && (s[i] == '-' || s[i] == '+'));
-        p.exponent += e;
-    }
-    /* With more digits w may have overflowed. */
-    *status = digits > 19 ? mwl__num_parse(s, i, out) : decimal_value(&p, out);
-    return i;
-}
-
 static bool equals_ignoring_case(const char *s, size_t len, const char *word) {
     if (len != strlen(word)) return false;
     for (size_t i = 0; i < len; i++)

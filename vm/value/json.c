@@ -1,42 +1,45 @@
-/* json.c: reads JSON text into values, straight from the text: there is no tree in between.
+/* json.c: reads JSON text into values.
  *
  * Owns: what is accepted as data. Strict RFC 8259: no comments, no trailing commas, no byte order
  * mark, valid UTF-8, no lone surrogates. Numbers become the nearest double; one beyond the largest
  * double is refused (MWL_E_RANGE), since the data model has finite numbers only. If an object has
  * the same name twice, the last value wins, at the position of the first. Deeper than
  * MWL_DEPTH_LIMIT is MWL_E_DEPTH. Refuses to know: definitions, which need positions and refuse
- * duplicates.
+ * duplicates; how the text of a value becomes one (json_nodes.c).
  *
- * The text is whole, or comes in pieces; then only the piece that is being read is held. Values
- * wait until their container is complete, so that its buffer has the right size at once; of a long
- * container a batch waits at a time. What waits counts against the limit of the heap. */
-#include "vm/value/value.h"
-#include "vm/base/num.h"
+ * A value is read as a whole if its text fits into a window. A container that does not fit is
+ * opened here, and its parts are read in the same way. So memory for text and nodes is that of a
+ * window, however long the text is; it may also come in pieces. A container with a mistake is
+ * opened too, until the mistake is in a name, in a scalar or between two values: there it has its
+ * place and its message.
+ *
+ * Values of an opened container wait until it is complete, so that its buffer has the right size at
+ * once; of a long container a batch waits at a time. What waits counts against the limit of the
+ * heap. */
+#include "vm/value/json_nodes.h"
 #include "vm/base/utf8.h"
 
+#ifndef MWL_JSON_WINDOW /* in the hostile build, nearly every container is opened */
+#ifdef MWL_STRESS
+#define MWL_JSON_WINDOW 64
+#else
+#define MWL_JSON_WINDOW 32768
+#endif
+#endif
+
 enum {
-    PIECE =
-        65536,    /* bytes of text that are held when it comes in pieces; a longer token grows it */
-    ASK = 65536,  /* bytes of text between two questions whether it is late */
-    BATCH = 4096, /* waiting values of one container; even, since members are pairs */
-    FEW = 32,     /* values that wait without memory of the heap */
-    SHORT = 32,   /* bytes of texts that are shared */
-    N_NAMES = 64, /* recent member names of this text, so that similar objects share them */
-    N_TEXTS = 128,    /* recent short strings: kinds, states, units are the same in many records */
-    SHARE_FROM = 256, /* bytes of text; with less, filling the tables costs more than it saves */
+    WINDOW = MWL_JSON_WINDOW, /* bytes of text that are read as a whole; a longer scalar grows it */
+    PIECE = 2 * WINDOW,       /* bytes of text that are held when it comes in pieces */
+    ASK = 65536,              /* bytes of text between two questions whether it is late */
+    BATCH = 4096,             /* waiting values of one container; even, since members are pairs */
+    FEW_BYTES = 1024,         /* of text that is copied without memory of the heap */
+    SHARE_FROM = 256,         /* bytes of text; with less, sharing costs more than it saves */
+    LONGEST_SIGN = 16,        /* bytes of text: no escape, character or word is longer */
+    RUN = 4                   /* scalars that are worth reading together */
 };
 
-typedef struct level {
-    mwl_value box;  /* owned: what has left `waiting` already; absent: nothing has */
-    mwl_value like; /* lent: a complete container that this one may resemble; absent: none */
-    size_t base;    /* where its values begin in `waiting` */
-    bool object;
-    bool alike;   /* its names are, so far, the first ones of `like` */
-    bool foreign; /* `like` is of another text: only its names are shared */
-} level;
-
 typedef struct reader {
-    mwl_heap *heap;
+    mwl__json_nodes nodes;
     const char *begin, *at, *end; /* the text that is held, and where reading is */
     size_t before;                /* bytes of the text before `begin` */
     size_t asked;                 /* at which byte it was asked last whether it is late */
@@ -49,18 +52,17 @@ typedef struct reader {
     mwl_status status; /* the first mistake */
     const char *message;
     size_t offset;
-    bool differs; /* a name was there twice, or a number is larger than integers can be exact */
 
-    mwl_value like;     /* lent: the value of another text that this one may resemble, or absent */
-    bool plain_names;   /* no name had an escape, so a name and its text are the same bytes */
-    bool sharing;       /* the tables are in use */
-    mwl_value *waiting; /* elements, or names and values in turn, of all open containers */
-    size_t n, cap;
-    char *unescaped;
-    size_t unescaped_room;
-    size_t depth;
-    mwl_value few[FEW], names[N_NAMES], texts[N_TEXTS];
-    level stack[MWL_DEPTH_LIMIT];
+    size_t window;
+    char *copy; /* of the text from `copied_from` on, which yyjson writes into; a byte is before it
+                   and the padding behind it */
+    size_t copy_room, copied;
+    const char *copied_from;
+    size_t credit; /* bytes that may still be read in vain: twice, where a container did not fit */
+    bool searches; /* there is a mistake, or what is too deep: every container is opened */
+
+    mwl_value like; /* lent: the value of another text that this one may resemble, or absent */
+    char few_bytes[FEW_BYTES];
 } reader;
 
 /* ---- mistakes -------------------------------------------------------------------------------- */
@@ -74,7 +76,7 @@ static bool fail(reader *r, mwl_status status, const char *message, const char *
     return false;
 }
 
-static bool fail_memory(reader *r) { return fail(r, r->heap->why, NULL, r->begin); }
+static bool fail_memory(reader *r) { return fail(r, r->nodes.heap->why, NULL, r->begin); }
 
 static bool fail_end(reader *r) { return fail(r, MWL_E_JSON, "the text ends too early", r->end); }
 
@@ -86,11 +88,12 @@ static bool more(reader *r) {
     if (r->ended) return false;
     size_t kept = (size_t)(r->end - r->at);
     r->before += (size_t)(r->at - r->begin);
+    r->copied = 0;
     if (kept) memmove(r->piece, r->at, kept);
     r->begin = r->at = r->piece;
     r->end = r->piece + kept;
     if (kept > r->room / 2) {
-        char *wider = mwl__heap_resize(r->heap, r->piece, r->room, r->room * 2);
+        char *wider = mwl__heap_resize(r->nodes.heap, r->piece, r->room, r->room * 2);
         if (!wider) return fail_memory(r);
         r->begin = r->at = r->piece = wider;
         r->end = wider + kept;
@@ -117,299 +120,176 @@ static inline int next_byte(reader *r) {
     }
 }
 
-/* ---- strings --------------------------------------------------------------------------------- */
-
-#define EACH(byte) (0x0101010101010101u * (byte))
-
-/* Returns a word whose lowest set bit is in the first byte (of lowest value) that is below 0x20, a
- * quote or a backslash; 0 if there is no such byte. */
-static inline uint64_t special_in(uint64_t w) {
-    uint64_t quote = w ^ EACH('"'), slash = w ^ EACH('\\');
-    uint64_t low = (w - EACH(0x20u)) & ~w;
-    uint64_t q = (quote - EACH(1u)) & ~quote, s = (slash - EACH(1u)) & ~slash;
-    return (low | q | s) & EACH(0x80u);
+/* Copies the text from `at` on, as much as a window has, unless it is copied already. */
+static bool copy_text(reader *r) {
+    if (r->copied && r->at < r->copied_from + r->copied) return true;
+    size_t n = (size_t)(r->end - r->at);
+    if (n > r->window) n = r->window;
+    const size_t size = 1 + n + MWL__JSON_PADDING;
+    if (size > r->copy_room) {
+        mwl_heap *h = r->nodes.heap;
+        if (r->copy_room > sizeof r->few_bytes) mwl__heap_give(h, r->copy - 1, r->copy_room);
+        r->copy = r->few_bytes + 1;
+        r->copy_room = sizeof r->few_bytes;
+        char *wider = mwl__heap_take(h, size);
+        if (!wider) return fail_memory(r);
+        r->copy = wider + 1;
+        r->copy_room = size;
+    }
+    memcpy(r->copy, r->at, n);
+    r->copied_from = r->at;
+    r->copied = n;
+    return true;
 }
 
-/* Returns how many bytes from s on are plain: neither below 0x20, nor a quote, nor a backslash.
- * Adds their bits to *seen. */
-static inline size_t plain(const char *s, size_t len, uint64_t *seen) {
-    size_t i = 0;
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    for (uint64_t w; len - i >= 8; i += 8) {
-        memcpy(&w, s + i, 8);
-        uint64_t stop = special_in(w);
-        if (stop) {
-            *seen |= w & ((stop & -stop) - 1);
-            return i + ((size_t)__builtin_ctzll(stop) >> 3);
+/* Gets at least as much text as is held from `at` on, or all that a window has, or the rest. */
+static bool twice_as_much(reader *r) {
+    size_t held = (size_t)(r->end - r->at), want = held * 2 < r->window ? held * 2 : r->window;
+    while ((size_t)(r->end - r->at) < want && more(r)) {
+    }
+    return r->status == MWL_OK;
+}
+
+/* ---- scalars with a mistake ------------------------------------------------------------------ */
+
+/* Returns the backslash of the escape that contains the place, or NULL. A pair of surrogates is one
+ * escape; the first of a pair contains the place where the second is expected. */
+static const char *escape_at(const char *s, const char *place, const char *end) {
+    while (s <= place && s < end) {
+        if (*s != '\\') {
+            s++;
+            continue;
         }
-        *seen |= w;
+        size_t len = end - s >= 2 && s[1] == 'u' ? 6 : 2;
+        if (len == 6 && end - s > 3 && (s[2] == 'd' || s[2] == 'D') && s[3] >= '8')
+            len = end - s >= 8 && s[6] == '\\' && s[7] == 'u' ? 12 : 7;
+        if (place < s + len) return s;
+        s += len;
     }
-#endif
-    for (; i < len; i++) {
-        unsigned char c = (unsigned char)s[i];
-        if (c < 0x20 || c == '"' || c == '\\') break;
-        *seen |= c;
-    }
-    return i;
+    return NULL;
 }
 
-typedef struct span {
-    size_t len; /* bytes between the quotes; they begin at r->at + 1 */
-    bool escaped, ascii;
-} span;
+static bool wrong_text(reader *r, const char *place) {
+    const char *slash = escape_at(r->at + 1, place, r->end);
+    if (slash) return fail(r, MWL_E_JSON, "this escape is not valid", slash);
+    if (place < r->end && (unsigned char)*place >= 0x80) return fail(r, MWL_E_UTF8, NULL, place);
+    return fail(r, MWL_E_JSON, "a control character in a string needs an escape", place);
+}
 
-/* Finds the end of the string whose first quote is at r->at. All of it is held then. */
-static inline bool find_end(reader *r, span *out) {
-    uint64_t seen = 0;
-    size_t i = 1;
-    out->escaped = false;
-    for (;;) {
-        size_t n = (size_t)(r->end - r->at);
-        i += plain(r->at + i, n - i, &seen);
-        char c = i < n ? r->at[i] : '\\';
-        if (c == '"') break;
-        if (c != '\\')
-            return fail(r, MWL_E_JSON, "a control character in a string needs an escape",
-                        r->at + i);
-        if (n - i >= 2) {
-            out->escaped = true;
-            i += 2;
-        } else if (!more(r)) {
-            return fail_end(r);
+static bool wrong_number(reader *r, const char *place) {
+    const char *digits = r->at + (*r->at == '-');
+    if (digits[0] == '0' && r->end - digits >= 2 && digits[1] >= '0' && digits[1] <= '9')
+        return fail(r, MWL_E_JSON,
+                    r->nodes.depth ? "a comma or the end of the container is expected"
+                                   : "there is more text after the value",
+                    digits + 1);
+    if (place == r->at) return fail(r, MWL_E_RANGE, NULL, r->at);
+    return fail(r, MWL_E_JSON, "this is not a number", place);
+}
+
+static bool wrong_word(reader *r, int c) {
+    const char *word = c == 't' ? "true" : c == 'f' ? "false" : "null", *at = r->at;
+    while (at < r->end && *word && *at == *word) at++, word++;
+    return fail(r, MWL_E_JSON, "a value is expected", at);
+}
+
+static bool wrong_scalar(reader *r, int c, bool cut, size_t used) {
+    if (cut) return fail_end(r);
+    if (c == '"') return wrong_text(r, r->at + used);
+    if (c == '-' || (c >= '0' && c <= '9')) return wrong_number(r, r->at + used);
+    return wrong_word(r, c);
+}
+
+/* ---- values in a window ---------------------------------------------------------------------- */
+
+/* Is it worth while to read a container as a whole? */
+static bool may_fit(const reader *r) {
+    if (r->searches || r->credit == 0) return false;
+    /* The outermost container has all of the text. */
+    return r->nodes.depth || !r->ended || (size_t)(r->end - r->at) <= r->window;
+}
+
+/* After a value that did not end in the copy, or may not have: gets it more text. Returns false if
+ * a window has no more room for it, or if the text cannot be had. */
+static bool widen(reader *r, size_t had, bool container) {
+    size_t held = (size_t)(r->end - r->at);
+    if (had < held && had < r->window) return true; /* the copy began before it */
+    if (!r->ended && held < r->window) return twice_as_much(r);
+    if (container) return false;
+    r->window = r->ended ? held : r->window * 4;
+    return r->ended || twice_as_much(r);
+}
+
+/* Reads the value that begins at r->at with the byte c, as a whole. *out is absent, without a
+ * mistake, if it is a container that must be opened. name: it is the name of a member. */
+static bool read_whole(reader *r, int c, bool name, mwl_value like, bool foreign, mwl_value *out) {
+    const bool container = c == '{' || c == '[';
+    *out = mwl_absent();
+    while (!container || may_fit(r)) {
+        size_t used = 0;
+        if (!copy_text(r)) return false;
+        char *text = r->copy + (r->at - r->copied_from);
+        const size_t had = r->copied - (size_t)(r->at - r->copied_from);
+        const bool all = r->ended && had == (size_t)(r->end - r->at);
+        mwl__json_found found =
+            mwl__json_make(&r->nodes, text, had, name, like, foreign, out, &used);
+        const bool may_go_on = !container && c != '"' && used == had && !all;
+        if (found == MWL__JSON_MADE && !may_go_on) {
+            r->at += used;
+            r->credit += used;
+            r->window = WINDOW;
+            return true;
         }
-    }
-    out->len = i - 1;
-    out->ascii = !(seen & EACH(0x80u));
-    return true;
-}
-
-/* Reads the four hexadecimal digits of an escape at s, before `end`. Returns -1 if they are not. */
-static int32_t hex4(const char *s, const char *end) {
-    int32_t v = 0;
-    if (end - s < 4) return -1;
-    for (int i = 0; i < 4; i++) {
-        char c = s[i];
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
-        if (digit < 0) return -1;
-        v = v << 4 | digit;
-    }
-    return v;
-}
-
-/* Writes the character of the escape at *s (behind its backslash) and moves *s behind it. Returns
- * the bytes written, 0 for a mistake. */
-static size_t unescape_one(const char **s, const char *end, char *to) {
-    static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
-    char c = *(*s)++;
-    if (c != 'u') {
-        const char *found = c ? strchr(from, c) : NULL;
-        if (!found) return 0;
-        *to = into[found - from];
-        return 1;
-    }
-    int32_t unit = hex4(*s, end);
-    if (unit < 0) return 0;
-    *s += 4;
-    uint32_t code = (uint32_t)unit;
-    if (code >= 0xD800 && code < 0xDC00 && end - *s >= 6 && (*s)[0] == '\\' && (*s)[1] == 'u') {
-        int32_t low = hex4(*s + 2, end);
-        if (low < 0xDC00 || low > 0xDFFF) return 0;
-        *s += 6;
-        code = 0x10000 + ((code - 0xD800) << 10) + ((uint32_t)low - 0xDC00);
-    }
-    return mwl__utf8_encode(code, to); /* 0 for a lone surrogate */
-}
-
-/* Makes room for the text of a string without its escapes: at most as long as with them. */
-static bool unescape_room(reader *r, size_t len) {
-    if (len <= r->unescaped_room) return true;
-    char *wider = r->unescaped
-                      ? mwl__heap_resize(r->heap, r->unescaped, r->unescaped_room, len + len / 2)
-                      : mwl__heap_take(r->heap, len + len / 2);
-    if (!wider) return fail_memory(r);
-    r->unescaped = wider;
-    r->unescaped_room = len + len / 2;
-    return true;
-}
-
-static bool unescape(reader *r, const char *s, size_t *len) {
-    if (!unescape_room(r, *len)) return false;
-    const char *end = s + *len;
-    char *to = r->unescaped;
-    while (s < end) {
-        const char *slash = memchr(s, '\\', (size_t)(end - s));
-        size_t n = (size_t)((slash ? slash : end) - s);
-        memcpy(to, s, n);
-        to += n;
-        s += n;
-        if (!slash) break;
-        s++;
-        size_t width = unescape_one(&s, end, to);
-        if (width == 0) return fail(r, MWL_E_JSON, "this escape is not valid", slash);
-        to += width;
-    }
-    *len = (size_t)(to - r->unescaped);
-    return true;
-}
-
-/* Returns the text as a string that recent equal ones of the table share. */
-static mwl_value shared(reader *r, mwl_value *table, size_t size, const char *s, size_t len,
-                        size_t n_cp) {
-    uint32_t hash = mwl__str_hash(s, len);
-    mwl_value *place = &table[hash % size];
-    if (!mwl_is_absent(*place) && place->aux == hash) {
-        const mwl__str *have = mwl__as_str(*place);
-        if (have->len == len && memcmp(have->s, s, len) == 0) return mwl__keep(*place);
-    }
-    mwl_value v = mwl__str_new_known(r->heap, s, len, n_cp, hash);
-    if (mwl_is_absent(v)) return v;
-    mwl__drop(r->heap, *place);
-    *place = mwl__keep(v);
-    return v;
-}
-
-static mwl_value make_string(reader *r, bool name, const char *s, size_t len, size_t n_cp) {
-    if (name && r->heap->shares_names) return mwl__key(r->heap, s, len);
-    if (len > SHORT || !r->sharing)
-        return mwl__str_new_known(r->heap, s, len, n_cp, mwl__str_hash(s, len));
-    return name ? shared(r, r->names, N_NAMES, s, len, n_cp)
-                : shared(r, r->texts, N_TEXTS, s, len, n_cp);
-}
-
-/* Reads the string whose first quote is at r->at. */
-static bool read_string(reader *r, bool name, mwl_value *out) {
-    span found = {0};
-    if (!find_end(r, &found)) return false;
-    const char *s = r->at + 1;
-    size_t len = found.len, n_cp = len;
-    if (!found.ascii && !mwl__utf8_valid(s, len, &n_cp))
-        return fail(r, MWL_E_UTF8, NULL, s + mwl__utf8_valid_prefix(s, len));
-    r->at = s + len + 1;
-    if (found.escaped) {
-        if (!unescape(r, s, &len)) return false;
-        s = r->unescaped;
-        n_cp = mwl__utf8_count(s, len);
-        r->plain_names &= !name;
-    }
-    *out = make_string(r, name, s, len, n_cp);
-    return !mwl_is_absent(*out) || fail_memory(r);
-}
-
-/* ---- the other scalars ----------------------------------------------------------------------- */
-
-/* spec: data-model, a single number type: the nearest double, within its range */
-static bool read_number(reader *r, mwl_value *out) {
-    for (;;) {
-        double d = 0;
-        mwl_status status;
-        size_t n = (size_t)(r->end - r->at), used = mwl__num_json(r->at, n, &d, &status);
-        if (used == n && more(r)) continue; /* it may go on */
+        if (found == MWL__JSON_FAILED) return fail_memory(r);
+        *out = mwl_absent();
+        r->copied = 0; /* parts of it were changed */
+        if (container) r->credit -= r->credit < had ? r->credit : had;
+        const bool cut = found != MWL__JSON_WRONG || had - used < LONGEST_SIGN;
+        if (cut && !all && widen(r, had, container)) continue;
         if (r->status != MWL_OK) return false;
-        if (status == MWL_E_SYNTAX && used == n) return fail_end(r);
-        if (status == MWL_E_SYNTAX)
-            return fail(r, MWL_E_JSON, "this is not a number", r->at + used);
-        if (status < 0) return fail(r, status, NULL, r->at);
-        r->at += used;
-        r->differs |= d >= 0x1p53 || d <= -0x1p53; /* 2^53 + 1 becomes 2^53 */
-        *out = mwl_number(d);
+        if (!container) return wrong_scalar(r, c, found != MWL__JSON_WRONG, used);
+        r->searches |= all || !cut;
+    }
+    return true;
+}
+
+/* ---- opened containers ----------------------------------------------------------------------- */
+
+/* Lets a value wait for the end of its container: an element, or names and values in turn. */
+static inline bool hold(reader *r, mwl_value take) {
+    if (r->nodes.n < r->nodes.cap || mwl__json_nodes_widen(&r->nodes, 1)) {
+        r->nodes.waiting[r->nodes.n++] = take;
         return true;
     }
-}
-
-static bool read_word(reader *r, const char *word, size_t len, mwl_value v, mwl_value *out) {
-    while ((size_t)(r->end - r->at) < len && more(r)) {
-    }
-    for (size_t i = 0; i < len; i++) {
-        if (r->at + i == r->end) return fail_end(r);
-        if (r->at[i] != word[i]) return fail(r, MWL_E_JSON, "a value is expected", r->at + i);
-    }
-    r->at += len;
-    *out = v;
-    return true;
-}
-
-static bool read_scalar(reader *r, int c, mwl_value *out) {
-    switch (c) {
-    case '"': return read_string(r, false, out);
-    case 't': return read_word(r, "true", 4, mwl_bool(true), out);
-    case 'f': return read_word(r, "false", 5, mwl_bool(false), out);
-    case 'n': return read_word(r, "null", 4, mwl_null(), out);
-    case -1: return fail_end(r);
-    default:
-        if (c == '-' || (c >= '0' && c <= '9')) return read_number(r, out);
-        return fail(r, MWL_E_JSON, "a value is expected", r->at);
-    }
-}
-
-/* ---- containers ------------------------------------------------------------------------------ */
-
-/* Lets a value wait for the end of its container. */
-static inline bool hold(reader *r, mwl_value take) {
-    if (r->n == r->cap) {
-        size_t size = r->cap * sizeof *r->waiting;
-        mwl_value *wider = r->waiting == r->few
-                               ? mwl__heap_take(r->heap, size * 2)
-                               : mwl__heap_resize(r->heap, r->waiting, size, size * 2);
-        if (!wider) {
-            mwl__drop(r->heap, take);
-            return fail_memory(r);
-        }
-        if (r->waiting == r->few) memcpy(wider, r->few, size);
-        r->waiting = wider;
-        r->cap *= 2;
-    }
-    r->waiting[r->n++] = take;
-    return true;
-}
-
-/* Returns whether the container that ends here has exactly the values of the one that it resembles:
- * equal scalars and shared strings and containers. Others count as different, though they may be
- * equal. */
-static bool is_repeated(const reader *r, const level *l) {
-    const mwl_value *mine = r->waiting + l->base;
-    size_t n = (r->n - l->base) / (l->object ? 2 : 1);
-    if (n == 0 || mwl_is_absent(l->like) || l->foreign || !mwl_is_absent(l->box) ||
-        n != mwl_count(l->like) || (l->object && !l->alike))
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        mwl_value a = l->object ? mine[2 * i + 1] : mine[i];
-        mwl_value b = l->object ? mwl__as_map(l->like)->val[i] : mwl__as_list(l->like)->item[i];
-        if (a.tag != b.tag || a.aux != b.aux) return false;
-        bool points = mwl_value_kind(a) >= MWL_KIND_STRING; /* perhaps with half of the bits */
-        if (points ? a.as.p != b.as.p : a.as.u != b.as.u) return false;
-    }
-    return true;
+    mwl__drop(r->nodes.heap, take);
+    return fail_memory(r);
 }
 
 static bool is_late(reader *r) {
     size_t at = r->before + (size_t)(r->at - r->begin);
     if (at - r->asked < ASK) return false;
     r->asked = at;
-    return mwl__heap_ask_late(r->heap);
+    return mwl__heap_ask_late(r->nodes.heap);
 }
 
-/* Moves what waits for a container into it. A container that repeats another one shares it. */
-static bool deliver(reader *r, level *l) {
-    if (is_late(r)) return fail_memory(r);
-    mwl_heap *h = r->heap;
-    const mwl_value *take = r->waiting + l->base;
-    size_t n = r->n - l->base;
-    bool repeated = is_repeated(r, l);
-    r->n = l->base;
-    if (repeated) {
-        for (size_t i = 0; i < n; i++) mwl__drop(h, take[i]);
-        l->box = mwl__keep(l->like);
-        return true;
-    }
+/* Returns how many members or elements of the container that wait are complete. */
+static size_t complete(const reader *r, const mwl__json_level *l) {
+    return (r->nodes.n - l->base) / (l->object ? 2 : 1);
+}
+
+/* Moves what waits for a container into it. */
+static bool deliver(reader *r, mwl__json_level *l) {
+    mwl_heap *h = r->nodes.heap;
+    const mwl_value *take = r->nodes.waiting + l->base;
+    const size_t n = complete(r, l);
+    const bool alike = n && l->alike == n;
+    r->nodes.n = l->base;
     if (l->object) {
-        size_t wanted = mwl_count(l->box) + n / 2;
+        size_t wanted = mwl_count(l->box) + n;
         l->box = mwl_is_absent(l->box)
-                     ? mwl__map_of(h, l->alike ? mwl__as_map(l->like)->keys : NULL, take, n / 2)
-                     : mwl__map_extend(h, l->box, take, n / 2, false);
-        r->differs |= mwl_count(l->box) != wanted;
+                     ? mwl__map_of(h, alike ? mwl__as_map(l->like)->keys : NULL, take, n)
+                     : mwl__map_extend(h, l->box, take, n, false);
+        r->nodes.differs |= mwl_count(l->box) != wanted;
     } else {
         mwl_value list = mwl_is_absent(l->box) ? mwl__list_new(h, n) : l->box;
         l->box = mwl__list_extend(h, list, take, n);
@@ -423,65 +303,127 @@ static bool deliver(reader *r, level *l) {
 static mwl_value resembled(const reader *r, bool object, bool *foreign) {
     mwl_value like = r->like;
     *foreign = true;
-    if (r->depth) {
-        const level *around = &r->stack[r->depth - 1];
-        size_t n = r->n - around->base;
+    if (r->nodes.depth) {
+        const mwl__json_level *around = &r->nodes.levels[r->nodes.depth - 1];
+        size_t n = r->nodes.n - around->base;
         *foreign = around->foreign && (around->object || n == 0);
         like = mwl_absent();
-        if (around->object && around->alike)
+        if (around->object && around->alike == n / 2 + 1)
             (void)mwl_object_at(around->like, n / 2, NULL, &like);
         else if (!around->object)
-            like = n ? r->waiting[r->n - 1] : mwl_array_at(around->like, 0);
+            like = n ? r->nodes.waiting[r->nodes.n - 1] : mwl_array_at(around->like, 0);
     }
     return mwl_value_kind(like) == (object ? MWL_KIND_OBJECT : MWL_KIND_ARRAY) ? like
                                                                                : mwl_absent();
 }
 
-static bool open_container(reader *r, bool object) {
-    if (r->depth == MWL_DEPTH_LIMIT) return fail(r, MWL_E_DEPTH, NULL, r->at);
-    bool foreign;
-    mwl_value like = resembled(r, object, &foreign);
+static bool open_container(reader *r, bool object, mwl_value like, bool foreign) {
+    mwl__json_nodes *j = &r->nodes;
+    if (j->depth == MWL_DEPTH_LIMIT) return fail(r, MWL_E_DEPTH, NULL, r->at);
     r->at++;
-    r->stack[r->depth++] =
-        (level){mwl_absent(), like, r->n, object, object && !mwl_is_absent(like), foreign};
+    j->levels[j->depth++] =
+        (mwl__json_level){.like = like, .object = object, .foreign = foreign, .base = r->nodes.n};
     return true;
 }
 
 static bool close_container(reader *r, mwl_value *out) {
-    level *top = &r->stack[r->depth - 1];
+    mwl__json_level *top = &r->nodes.levels[r->nodes.depth - 1];
     bool batches = !mwl_is_absent(top->box);
     r->at++;
     if (!deliver(r, top)) return false;
-    r->depth--;
-    *out = batches && !top->object ? mwl__list_fit(r->heap, top->box) : top->box;
+    r->nodes.depth--;
+    *out = batches && !top->object ? mwl__list_fit(r->nodes.heap, top->box) : top->box;
     return true;
 }
 
-/* Reads the name at r->at if it is the next one of the object that this one resembles. */
-static inline bool read_same_name(reader *r, mwl_value *out) {
-    level *top = &r->stack[r->depth - 1];
-    size_t i = (r->n - top->base) / 2;
-    if (!top->alike) return false;
-    top->alike = false;
-    if (!r->plain_names || i >= mwl_count(top->like) || !mwl_is_absent(top->box)) return false;
-    mwl_value name = mwl__as_map(top->like)->keys->key[i];
-    const mwl__str *s = mwl__as_str(name);
-    if ((size_t)(r->end - r->at) < s->len + 2u || r->at[s->len + 1] != '"' ||
-        !mwl__bytes_same(r->at + 1, s->s, s->len))
+/* Moves the parts of a container into the waiting ones of the newest level. */
+static bool hold_parts(reader *r, mwl_value parts) {
+    const size_t n = mwl_count(parts);
+    bool object = mwl_value_kind(parts) == MWL_KIND_OBJECT, fine = true;
+    for (size_t i = 0; fine && i < n; i++) {
+        if (object) fine = hold(r, mwl__keep(mwl__as_map(parts)->keys->key[i]));
+        if (!fine) break;
+        fine =
+            hold(r, mwl__keep(object ? mwl__as_map(parts)->val[i] : mwl__as_list(parts)->item[i]));
+    }
+    mwl__drop(r->nodes.heap, parts);
+    return fine;
+}
+
+/* Returns where the quote is that ends the string whose first quote is at i; n: it is not here. */
+static size_t end_of_text(const char *text, size_t i, size_t n) {
+    for (;;) {
+        const char *quote = i + 1 < n ? memchr(text + i + 1, '"', n - i - 1) : NULL;
+        if (!quote) return n;
+        i = (size_t)(quote - text);
+        size_t slashes = 0;
+        while (quote[-1 - (ptrdiff_t)slashes] == '\\') slashes++;
+        if (slashes % 2 == 0) return i;
+    }
+}
+
+/* Returns where the last comma of a run of scalars is, with their names in an object; 0: there are
+ * few of them. */
+static size_t run_of(const char *text, size_t n) {
+    size_t commas = 0, last = 0;
+    for (size_t i = 0; i < n; i++) {
+        char c = text[i];
+        if (c == '[' || c == '{' || c == ']' || c == '}') break;
+        if (c == ',') commas++, last = i;
+        if (c != '"') continue;
+        i = end_of_text(text, i, n);
+    }
+    return commas >= RUN ? last : 0;
+}
+
+/* Reads many scalars together, as a container, up to a comma. Returns false if that is not worth
+ * while, or with a mistake. */
+static bool read_run(reader *r, const mwl__json_level *top) {
+    if (r->searches || !copy_text(r)) return false;
+    char *text = r->copy + (r->at - r->copied_from);
+    const size_t had = r->copied - (size_t)(r->at - r->copied_from), n = run_of(text, had);
+    if (n == 0) return false;
+    mwl_value parts;
+    size_t used = 0;
+    text[-1] = top->object ? '{' : '[';
+    text[n] = top->object ? '}' : ']';
+    mwl__json_found found =
+        mwl__json_make(&r->nodes, text - 1, had + 1, false, mwl_absent(), false, &parts, &used);
+    if (found == MWL__JSON_FAILED) return fail_memory(r);
+    if (found != MWL__JSON_MADE) { /* one by one, they show where the mistake is */
+        r->copied = 0;
+        r->searches = true;
         return false;
-    r->at += s->len + 2u;
-    top->alike = true;
-    *out = mwl__keep(name);
-    return true;
+    }
+    r->at += n;
+    r->credit += n;
+    return hold_parts(r, parts) && (!is_late(r) || fail_memory(r));
+}
+
+/* Passes over a comma, behind which something must follow. */
+static bool skip_comma(reader *r) {
+    size_t comma = r->before + (size_t)(r->at - r->begin);
+    r->at++;
+    int c = next_byte(r);
+    if (c != ']' && c != '}') return true;
+    (void)fail(r, MWL_E_JSON, "a comma before the end of a container", r->at);
+    r->offset = comma;
+    return false;
 }
 
 /* Reads a member's name and the colon. */
 static bool read_name(reader *r) {
+    mwl__json_level *top = &r->nodes.levels[r->nodes.depth - 1];
     int c = next_byte(r);
-    mwl_value name;
+    while (c == '"' && read_run(r, top)) c = skip_comma(r) ? next_byte(r) : -1;
     if (c < 0) return fail_end(r);
     if (c != '"') return fail(r, MWL_E_JSON, "the name of a member is expected", r->at);
-    if (!read_same_name(r, &name) && !read_string(r, true, &name)) return false;
+    const size_t i = complete(r, top);
+    mwl_value name;
+    if (!read_whole(r, c, true, mwl_absent(), false, &name)) return false;
+    if (mwl_is_absent(top->box) && top->alike == i && i < mwl_count(top->like) &&
+        mwl__as_map(top->like)->keys->key[i].as.p == name.as.p)
+        top->alike++;
     if (!hold(r, name)) return false;
     c = next_byte(r);
     if (c < 0) return fail_end(r);
@@ -490,30 +432,18 @@ static bool read_name(reader *r) {
     return true;
 }
 
-/* Reads what follows a value in a container: a comma, and a name in an object. */
-static bool read_comma(reader *r, const level *top) {
-    size_t comma = r->before + (size_t)(r->at - r->begin);
-    r->at++;
-    int c = next_byte(r);
-    if (c == ']' || c == '}') {
-        (void)fail(r, MWL_E_JSON, "a comma before the end of a container", r->at);
-        r->offset = comma;
-        return false;
-    }
-    return !top->object || read_name(r);
-}
-
 /* Stores a complete value in its container, which may be complete then as well. Returns false with
  * a mistake. `*out` is absent if another value follows. */
 static bool store(reader *r, mwl_value v, mwl_value *out) {
-    while (r->depth) {
-        level *top = &r->stack[r->depth - 1];
+    while (r->nodes.depth) {
+        mwl__json_level *top = &r->nodes.levels[r->nodes.depth - 1];
         if (!hold(r, v)) return false;
-        if (r->n - top->base >= BATCH && !deliver(r, top)) return false;
+        if (is_late(r)) return fail_memory(r);
+        if (r->nodes.n - top->base >= BATCH && !deliver(r, top)) return false;
         int c = next_byte(r);
         if (c == ',') {
             *out = mwl_absent();
-            return read_comma(r, top);
+            return skip_comma(r) && (!top->object || read_name(r));
         }
         if (c < 0) return fail_end(r);
         if (c != (top->object ? '}' : ']'))
@@ -524,21 +454,42 @@ static bool store(reader *r, mwl_value v, mwl_value *out) {
     return true;
 }
 
+static bool begins_value(int c) {
+    return c == '"' || c == '{' || c == '[' || c == 't' || c == 'f' || c == 'n' || c == '-' ||
+           (c >= '0' && c <= '9');
+}
+
+/* Finds the next value. In an array, many scalars before it may be read together. Returns its first
+ * byte, or -1 with a mistake. */
+static int find_value(reader *r) {
+    const size_t depth = r->nodes.depth;
+    const mwl__json_level *top = depth ? &r->nodes.levels[depth - 1] : NULL;
+    int c = next_byte(r);
+    while (top && !top->object && c != '{' && c != '[' && c >= 0 && read_run(r, top))
+        c = skip_comma(r) ? next_byte(r) : -1;
+    if (c < 0) (void)fail_end(r);
+    if (c < 0 || r->status != MWL_OK) return -1;
+    if (begins_value(c)) return c;
+    (void)fail(r, MWL_E_JSON, "a value is expected", r->at);
+    return -1;
+}
+
 static bool read_value(reader *r, mwl_value *out) {
     for (;;) {
         mwl_value v;
-        int c = next_byte(r);
-        if (c == '{' || c == '[') {
-            bool object = c == '{';
-            if (!open_container(r, object)) return false;
+        int c = find_value(r);
+        if (c < 0) return false;
+        bool foreign = true, object = c == '{';
+        mwl_value like = object || c == '[' ? resembled(r, object, &foreign) : mwl_absent();
+        if (!read_whole(r, c, false, like, foreign, &v)) return false;
+        if (mwl_is_absent(v)) {
+            if (!open_container(r, object, like, foreign)) return false;
             c = next_byte(r);
             if (c != (object ? '}' : ']')) {
                 if (object && !read_name(r)) return false;
                 continue;
             }
             if (!close_container(r, &v)) return false;
-        } else if (!read_scalar(r, c, &v)) {
-            return false;
         }
         if (!store(r, v, out)) return false;
         if (!mwl_is_absent(*out)) return true;
@@ -548,15 +499,10 @@ static bool read_value(reader *r, mwl_value *out) {
 /* ---- whole texts ----------------------------------------------------------------------------- */
 
 static void release(reader *r) {
-    mwl_heap *h = r->heap;
-    for (size_t i = 0; i < r->n; i++) mwl__drop(h, r->waiting[i]);
-    for (size_t i = 0; i < r->depth; i++) mwl__drop(h, r->stack[i].box);
-    if (r->waiting != r->few) mwl__heap_give(h, r->waiting, r->cap * sizeof *r->waiting);
-    if (r->unescaped) mwl__heap_give(h, r->unescaped, r->unescaped_room);
+    mwl_heap *h = r->nodes.heap;
+    if (r->copy_room > sizeof r->few_bytes) mwl__heap_give(h, r->copy - 1, r->copy_room);
     if (r->piece) mwl__heap_give(h, r->piece, r->room);
-    if (!r->sharing) return;
-    for (size_t i = 0; i < N_NAMES; i++) mwl__drop(h, r->names[i]);
-    for (size_t i = 0; i < N_TEXTS; i++) mwl__drop(h, r->texts[i]);
+    mwl__json_nodes_free(&r->nodes);
 }
 
 static mwl_status read_document(reader *r, mwl_value *out, mwl_error *error) {
@@ -565,7 +511,7 @@ static mwl_status read_document(reader *r, mwl_value *out, mwl_error *error) {
         (void)fail(r, MWL_E_JSON, "the text is empty", r->end);
     else if (r->status == MWL_OK && read_value(r, &v) && next_byte(r) >= 0)
         (void)fail(r, MWL_E_JSON, "there is more text after the value", r->at);
-    if (r->status != MWL_OK) mwl__drop(r->heap, v);
+    if (r->status != MWL_OK) mwl__drop(r->nodes.heap, v);
     release(r);
     if (r->status == MWL_OK) {
         *out = v;
@@ -580,28 +526,25 @@ static mwl_status read_document(reader *r, mwl_value *out, mwl_error *error) {
 /* Prepares a reader, with a source or a text. */
 static void reader_init(reader *r, mwl_heap *heap, mwl_json_source *source, const char *text,
                         size_t len) {
-    r->heap = heap;
+    mwl__json_nodes_init(&r->nodes, heap, source || len >= SHARE_FROM);
     r->begin = r->at = text;
     r->end = text + len;
     r->before = r->asked = 0;
     r->source = source;
     r->ctx = NULL;
-    r->piece = r->unescaped = NULL;
-    r->room = r->unescaped_room = 0;
+    r->piece = NULL;
+    r->room = 0;
     r->ended = true;
     r->status = MWL_OK;
     r->message = NULL;
     r->offset = 0;
-    r->differs = false;
+    r->window = WINDOW;
+    r->copy = r->few_bytes + 1;
+    r->copy_room = sizeof r->few_bytes;
+    r->copied = 0;
+    r->credit = 2 * WINDOW;
+    r->searches = false;
     r->like = mwl_absent();
-    r->plain_names = true;
-    r->waiting = r->few;
-    r->n = r->depth = 0;
-    r->cap = FEW;
-    r->sharing = source || len >= SHARE_FROM;
-    if (!r->sharing) return;
-    memset(r->names, 0, sizeof r->names);
-    memset(r->texts, 0, sizeof r->texts);
 }
 
 mwl_status mwl__json_read(mwl_heap *heap, mwl_json_source *source, void *ctx, const char *text,
@@ -616,7 +559,7 @@ mwl_status mwl__json_read(mwl_heap *heap, mwl_json_source *source, void *ctx, co
         r.ended = !r.piece;
     }
     mwl_status status = read_document(&r, out, error);
-    *differs = r.differs;
+    *differs = r.nodes.differs;
     return status;
 }
 
@@ -624,11 +567,11 @@ mwl_status mwl__json_read_next(mwl_heap *heap, const char *text, size_t len,
                                mwl__json_before *before, mwl_value *out, mwl_error *error) {
     reader r;
     reader_init(&r, heap, NULL, len ? text : "", len);
-    if (before->plain_names) r.like = before->value;
+    r.like = before->value;
     mwl_status status = read_document(&r, out, error);
     if (status < 0) return status;
     mwl__drop(heap, before->value);
-    *before = (mwl__json_before){mwl__keep(*out), r.plain_names, r.differs};
+    *before = (mwl__json_before){mwl__keep(*out), r.nodes.differs};
     return status;
 }
 

@@ -115,6 +115,7 @@ void mwl__json_quote(mwl__buf *out, const char *text, size_t len) {
 
 /* ---- member order ---------------------------------------------------------------------------- */
 
+/* spec: expressions, canonical JSON (RFC 8785): members in the order of their names in UTF-16 */
 /* The positions of members in canonical order, for all open objects, one object after the other. */
 typedef struct order {
     mwl_alloc alloc;

@@ -560,6 +560,21 @@ mwl_value mwl__map_of_keys(mwl_heap *h, const mwl_value *consts, const uint32_t 
     return m ? map_value(m, n) : mwl_absent();
 }
 
+mwl__map *mwl__map_own(mwl_heap *h, size_t n) { return map_alloc(h, NULL, n); }
+
+bool mwl__map_index(mwl__map *m, uint32_t distinct, uint32_t n) {
+    mwl__keys *k = m->keys;
+    for (uint32_t i = 0; i < n; i++) {
+        if (i >= distinct && position_of(m, i, &k->key[i]) < i) return false;
+        m->used = i + 1;
+        if (k->n_index && enter(m, i) > FLOODED && !k->keyed) {
+            k->keyed = true;
+            (void)enter_all(m);
+        }
+    }
+    return true;
+}
+
 mwl_value mwl__map_of(mwl_heap *h, const mwl__keys *like, const mwl_value *take_pairs, size_t n) {
     const mwl__keys *shape = like && !like->own ? like : mwl__shape(h, take_pairs, n, 2, true);
     mwl__map *m = n ? map_alloc(h, shape, n) : NULL;

@@ -524,6 +524,11 @@ static inline mwl__map *mwl__map_bare(mwl_heap *h, const mwl__keys *shape, uint3
     m->keys = (mwl__keys *)(uintptr_t)shape;
     return m;
 }
+/* The same with keys of its own, in keys->key, which the caller fills before the values: strings,
+ * all counted. Then mwl__map_index makes them ready; the first `distinct` are known to be so. It
+ * returns false if one of the others comes again. */
+mwl__map *mwl__map_own(mwl_heap *h, size_t n);
+bool mwl__map_index(mwl__map *m, uint32_t distinct, uint32_t n);
 /* Puts a member into *map, which becomes absent, with `why`, if that fails. Takes over map, key and
  * value; the three are passed by address, because values in registers are taken apart. */
 void mwl__map_add(mwl_heap *h, mwl_value *map, const mwl_value *take_key,
@@ -692,9 +697,8 @@ mwl_status mwl__json_read(mwl_heap *heap, mwl_json_source *source, void *ctx, co
                           size_t len, mwl_value *out, mwl_error *error, bool *differs);
 /* What was read before, from a text that the next one probably resembles. All zero: nothing. */
 typedef struct mwl__json_before {
-    mwl_value value;  /* owned: drop it at the end */
-    bool plain_names; /* no member name had an escape */
-    bool differs;     /* as in mwl__json_read */
+    mwl_value value; /* owned: drop it at the end */
+    bool differs;    /* as in mwl__json_read */
 } mwl__json_before;
 /* mwl_json_parse() of one of many texts with mostly the same member names in the same order, as the
  * lines of a file: such names are not looked up again. The values share nothing else, so that what
