@@ -173,7 +173,8 @@ void journal_event(struct journaled *a, const mwl_trace_event *event) {
     }
 }
 
-void journal_deliver(struct journaled *a, mwl_run *run) {
+bool journal_deliver(struct journaled *a, mwl_run *run) {
+    bool any = false;
     for (size_t i = 0; i < a->n_open;) {
         struct open_call o = a->open[i];
         if (!o.answer || o.answer->at > *a->n_events) {
@@ -182,11 +183,13 @@ void journal_deliver(struct journaled *a, mwl_run *run) {
         }
         a->open[i] = a->open[--a->n_open];
         settle(o.call, o.answer);
+        any = true;
     }
     const struct journal *j = a->journal;
     for (; a->n_cancelled < j->n_cancels && j->cancels[a->n_cancelled] <= *a->n_events;
-         a->n_cancelled++)
+         a->n_cancelled++, any = true)
         mwl_run_cancel(run, "cancelled by the debugger");
+    return any;
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */

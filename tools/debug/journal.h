@@ -23,8 +23,8 @@ struct journaled *journal_attach(struct journal *j, mwl_vm *vm, const uint64_t *
 void journal_detach(struct journaled *a);
 /* Notes what an event says: a call was accepted. */
 void journal_event(struct journaled *a, const mwl_trace_event *event);
-/* Between two slices of the run: gives it what is due. */
-void journal_deliver(struct journaled *a, mwl_run *run);
+/* Between two slices of the run: gives it what is due. Returns whether there was something. */
+bool journal_deliver(struct journaled *a, mwl_run *run);
 
 /* Cancels the run at the end of the present slice, now and when it is repeated. */
 void journal_cancel(struct journal *j, uint64_t n_events);

@@ -125,8 +125,9 @@ static void drive(struct machine *m) {
     set_rings(m, true);
     while (next != SESSION_OVER && next != SESSION_STUCK && !quits(m)) {
         int64_t due;
-        journal_deliver(m->journaled, m->run);
+        (void)journal_deliver(m->journaled, m->run);
         next = session_turn(&m->session->turns, m->run, &due);
+        if (next == SESSION_STUCK && journal_deliver(m->journaled, m->run)) next = SESSION_AGAIN;
         if (next == SESSION_AGAIN || next == SESSION_WAITS) session_rest(m->session, next, due);
         if (!session_is_over(m->run) && machine_paused(m)) stand_between(m);
     }
