@@ -7,6 +7,7 @@ use everything that the language has, and files that others made for it.
 import json
 import os
 import subprocess
+import threading
 import unittest
 
 from flow import MWLVM, Case, call, entry, flow, main, uri
@@ -56,6 +57,39 @@ class Files(Case):
             self.refused("in/up/new", action, **with_)
             self.refused("in/up/secret", action, **with_)
         self.assertEqual((self.text("secret"), os.path.exists(self.path("new"))), ("hidden", False))
+
+    def test_a_link_that_is_changed_meanwhile(self):
+        """A folder on the way leads inside and outside in turn, while thousands of runs read and write below it."""
+        os.mkdir(self.path("in", "inside"))
+        self.put("in/inside/secret", "open")
+        self.put("definition.json", json.dumps(flow({
+            "read": {"action": "Call", "call": {"provider": uri("file"), "with": {"path": "in/d/secret"}}, "next": "write",
+                     "assign": {"v": "{{ step.result.value }}"}, "catch": [{"match": {"codes": ["*"]}, "assign": {"v": ""}, "next": "write"}]},
+            "write": {"action": "Call", "call": {"provider": uri("file"), "with": {"path": "in/d/new", "action": "write", "value": "x"}},
+                      "next": "end", "catch": [{"match": {"codes": ["*"]}, "next": "end"}]},
+            "end": {"action": "Return", "value": "{{ vars.v }}"}}, "read")))
+        os.symlink("inside", self.path("in", "d"))
+        with open(self.path("lines"), "w") as f:
+            f.write("1\n" * 4000)
+        with open(self.path("lines")) as lines:
+            runs = subprocess.Popen([MWLVM, "run", "definition.json", "--each", "-j", "2", "--quiet", f"--allow-read={self.path('in')}",
+                                     f"--allow-write={self.path('in')}"], stdin=lines, stdout=subprocess.PIPE, cwd=self.folder, text=True)
+            changes = 0
+            with open(self.path("results"), "w") as out:
+                copy = threading.Thread(target=lambda: out.write(runs.stdout.read()))
+                copy.start()
+                while runs.poll() is None:
+                    os.symlink(("../other", "inside")[changes % 2], self.path("in", "next"))
+                    os.replace(self.path("in", "next"), self.path("in", "d"))
+                    changes += 1
+                copy.join()
+        runs.stdout.close()
+        results = self.text("results")
+        self.assertNotIn("hidden", results)
+        self.assertFalse(os.path.exists(self.path("other", "new")))
+        self.assertGreater(changes, 100)
+        self.assertIn("open", results)  # both were met
+        self.assertIn('"value":""', results)
 
     def test_a_link_inside_is_followed(self):
         self.put("in/a", "fine")
