@@ -67,6 +67,9 @@ soak_host() {
     asan_target test_random_host
     passes host env MWL_SOAK=1 ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 build/asan/test_random_host
     figure "a random host under AddressSanitizer" "$(grep ' rounds: ' build/host.log)"
+    asan_target test_random_io
+    passes random-io env MWL_SOAK=1 ASAN_OPTIONS=detect_leaks=1 build/asan/test_random_io
+    figure "a random host with the providers of stdlib/io" "$(grep ' rounds' build/random-io.log)"
 }
 
 # What every function, operator and schema keyword costs, up to 16 MiB.
