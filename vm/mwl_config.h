@@ -240,15 +240,10 @@
 #define MWL_PCRE2 1
 #endif
 
-/* libidn2, for the exact rules of the formats idn-hostname and idn-email. */
+/* libidn2, for the rules of the formats idn-hostname and idn-email. Without it the lengths, hyphens
+ * and Punycode of labels are checked, and no code points. */
 #ifndef MWL_IDN
 #define MWL_IDN 1
-#endif
-
-/* utf8proc, for those formats without libidn2, and for the width of characters in diagnostics.
- * Without it the labels of host names are checked by category alone. */
-#ifndef MWL_UTF8PROC
-#define MWL_UTF8PROC 1
 #endif
 
 #endif

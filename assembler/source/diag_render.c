@@ -15,14 +15,10 @@
  * line. */
 #include "assembler/source/diag.h"
 
+#include "vm/base/columns.h"
 #include "vm/base/utf8.h"
 
 #include <stdio.h>
-#include "mwl_config.h"
-
-#if MWL_UTF8PROC
-#include <utf8proc.h>
-#endif
 
 #define TAB_WIDTH 4u
 #define LINE_WIDTH 100u /* columns of source that are shown */
@@ -74,14 +70,7 @@ static void read_glyph(const mwl__source *src, uint32_t at, uint32_t *c, uint32_
     if ((*c >= 0x80 && *c < 0xA0) || (*c >= 0x202A && *c <= 0x202E) ||
         (*c >= 0x2066 && *c <= 0x2069) || *c == 0x2028 || *c == 0x2029)
         *c = 0xFFFD; /* would move or reorder what follows it on the screen */
-#if MWL_UTF8PROC
-    int width = utf8proc_charwidth((utf8proc_int32_t)*c);
-#else
-    int width = 1;
-#endif
-    *columns = *c < 0x7F || (*c >= 0x2400 && *c < 0x2440) || *c == 0xFFFD ? 1
-               : width < 0                                                ? 0
-                                                                          : (unsigned)width;
+    *columns = *c < 0x7F || (*c >= 0x2400 && *c < 0x2440) || *c == 0xFFFD ? 1 : mwl__columns(*c);
 }
 
 static void put_glyph(mwl__buf *out, uint32_t c) {

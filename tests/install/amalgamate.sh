@@ -10,7 +10,7 @@ suite=$2
 minicoro=${3:-}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
-cflags=$(pkg-config --cflags libxxhash libpcre2-8 libutf8proc libidn2 2>/dev/null || true)
+cflags=$(pkg-config --cflags libxxhash libpcre2-8 libidn2 2>/dev/null || true)
 
 # Reading the indentation takes gcc seconds in a file of this length; each source file is checked for it when it is compiled.
 warnings="-std=c11 -Wall -Wextra -Werror -Wno-misleading-indentation"
@@ -39,7 +39,7 @@ sed -n 's/^    \(tools\/build\/amalgamate one\|cc host.c one\)/\1/p' README.md >
 parts=$(grep -o -e '-DMWL_[A-Z0-9]*=0' "$work/steps.sh")
 # shellcheck disable=SC2086
 cc $warnings $parts -H -fsyntax-only "$one/mwl.c" 2>"$work/read" || { cat "$work/read"; exit 1; }
-if grep -E '/(xxh|pcre2|utf8proc|idn2|minicoro|ucontext)[a-z0-9_]*\.h$' "$work/read"; then
+if grep -E '/(xxh|pcre2|idn2|minicoro|ucontext)[a-z0-9_]*\.h$' "$work/read"; then
     echo "the one file still asks for these headers"
     exit 1
 fi
@@ -53,7 +53,7 @@ extern int something;"
     fi
 done
 if [ -n "$minicoro" ] && command -v clang >/dev/null 2>&1; then
-    clang -std=gnu11 -O0 -w -DMWL_PCRE2=0 -DMWL_IDN=0 -DMWL_UTF8PROC=0 -I"$one" -I"$(dirname "$minicoro")" \
+    clang -std=gnu11 -O0 -w -DMWL_PCRE2=0 -DMWL_IDN=0 -I"$one" -I"$(dirname "$minicoro")" \
         tests/install/minicoro.c "$one/mwl.c" -o "$one/host" -lm -lpthread
     "$one/host"
     echo "clang: a host with a minicoro of its own"

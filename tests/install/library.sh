@@ -25,7 +25,7 @@ for name in $needed; do
     case $name in
         # libpthread is libc's own, before glibc 2.34
         libc.so.* | libm.so.* | libpthread.so.* | ld-linux*.so.*) ;;
-        libpcre2-8.so.* | libutf8proc.so.*) ;;
+        libpcre2-8.so.*) ;;
         # libidn2 is loaded when a host name needs it.
         *) echo "$name is needed, and should not be"; status=1 ;;
     esac

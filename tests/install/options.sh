@@ -114,7 +114,7 @@ case $name in
         ;;
     command)
         # libuv is asked for by the command, and by nothing else.
-        only libxxhash libpcre2-8 libutf8proc libidn2
+        only libxxhash libpcre2-8 libidn2
         rm -f "$build/CMakeCache.txt"
         configure -DMWL_COMMAND=ON -DMWL_BUILD_TESTS=OFF && fail "the command was configured without libuv"
         grep -q 'packages are: libuv1-dev$' "$build/log" || { cat "$build/log"; fail "not libuv alone is missed"; }
@@ -122,38 +122,38 @@ case $name in
         configure -DMWL_COMMAND=OFF -DMWL_BUILD_TESTS=OFF ||
             { tail -n 20 "$build/log"; fail "the library asks for what the command needs"; }
         build
-        needs_only libpcre2-8 libutf8proc
+        needs_only libpcre2-8
         # shellcheck disable=SC2046
-        host outside $(libraries libpcre2-8 libutf8proc) -ldl
+        host outside $(libraries libpcre2-8) -ldl
         "$build/host"
         ;;
     assembler)
-        only libxxhash libpcre2-8 libutf8proc libidn2
+        only libxxhash libpcre2-8 libidn2
         configure -DMWL_ASSEMBLER=OFF ||
             { tail -n 20 "$build/log"; fail "$name cannot be left out"; }
         build
-        needs_only libpcre2-8 libutf8proc
+        needs_only libpcre2-8
         ! nm -D --defined-only "$build/libmwlvm.so" | grep -w mwl_assemble_sized || fail "the assembler is there"
         # shellcheck disable=SC2046
-        run_program $(libraries libpcre2-8 libutf8proc) -ldl
+        run_program $(libraries libpcre2-8) -ldl
         ;;
     stacks)
         with_tests "test_surface test_host_middleware test_reload test_start_many"
-        run_program -DWITHOUT_STACKS $(libraries libpcre2-8 libutf8proc) -ldl
+        run_program -DWITHOUT_STACKS $(libraries libpcre2-8) -ldl
         suite mwl tests/cases
         suite mwl "$suites/mwl/conformance"
         ;;
     pcre2)
-        only libxxhash libutf8proc libidn2 libuv
+        only libxxhash libidn2 libuv
         with_tests "test_surface"
-        needs_only libutf8proc
+        needs_only
         suite mwl tests/cases
         suite json-schema "$suites/json-schema"
         ;;
     idn)
-        only libxxhash libpcre2-8 libutf8proc libuv
+        only libxxhash libpcre2-8 libuv
         with_tests "test_surface"
-        needs_only libpcre2-8 libutf8proc
+        needs_only libpcre2-8
         suite mwl tests/cases
         suite json-schema "$suites/json-schema"
         ;;

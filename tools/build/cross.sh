@@ -97,10 +97,6 @@ cross_pcre2() {
     cross_source pcre2 "patterns" -DPCRE2_BUILD_PCRE2GREP=OFF -DPCRE2_BUILD_TESTS=OFF
 }
 
-cross_utf8proc() {
-    cross_source utf8proc "Unicode" -DUTF8PROC_ENABLE_TESTING=OFF
-}
-
 # Only the static one: nothing here links the other.
 cross_libuv() {
     cross_source libuv1 "the command's event loop" -DLIBUV_BUILD_TESTS=OFF -DLIBUV_BUILD_BENCH=OFF
@@ -117,7 +113,6 @@ cross_wasm() {
     install_missing
     cross_xxhash
     cross_pcre2
-    cross_utf8proc
     suites_only=1
     echo "- wasm: the unit tests are not run: they use threads, stacks, files and signals, which are not there" >>"$reasons"
     compiler="emcc $(emcc -dumpversion)"
@@ -132,7 +127,7 @@ cross_linux() {
     want_library "libc6-dev-$1-cross" "the C library for $1"
     want_program "$3" qemu-user "runs programs of other processors"
     install_missing
-    cross_packages "$1" libxxhash-dev libpcre2-dev libpcre2-8-0 libutf8proc-dev libutf8proc2 libidn2-dev libidn2-0 \
+    cross_packages "$1" libxxhash-dev libpcre2-dev libpcre2-8-0 libidn2-dev libidn2-0 \
         libunistring2
     compiler="gcc $("$2-gcc" -dumpversion)"
     emulator="qemu $("$3" --version | sed -n 's/.*version \([0-9.]*\).*/\1/p')"
@@ -168,7 +163,6 @@ cross_musl() {
     install_missing
     cross_xxhash
     cross_pcre2
-    cross_utf8proc
     cross_libuv
     leave_out test_fuel_cost "it compares times; the malloc of musl maps a page for some single blocks, which takes 10 us"
     compiler="musl-gcc $(musl-gcc -dumpversion)"
@@ -184,7 +178,6 @@ cross_windows() {
     install_missing
     cross_xxhash
     cross_pcre2
-    cross_utf8proc
     cross_libuv
     leave_out test_coro "it forks, to see a stack overflow"
     leave_out test_stack_overflow "there, nothing watches for an overflow"

@@ -1,12 +1,8 @@
 /* text_width.c: see text_width.h. */
 #include "tools/graph/text_width.h"
 
+#include "vm/base/columns.h"
 #include "vm/base/utf8.h"
-#include "mwl_config.h"
-
-#if MWL_UTF8PROC
-#include <utf8proc.h>
-#endif
 
 /* Thousandths of the size, for U+0020 to U+007E. */
 static const uint16_t plain[] = {
@@ -24,28 +20,11 @@ static const uint16_t bold[] = {
 
 enum { MONO = 602, NARROW = 600, WIDE = 1000 };
 
-/* 2 for East Asian characters and emoji, 0 for what is not drawn. */
-static int columns_of(uint32_t c) {
-#if MWL_UTF8PROC
-    return utf8proc_charwidth((utf8proc_int32_t)c);
-#else /* by blocks */
-    static const uint32_t wide[][2] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0xA4CF},
-                                       {0xA960, 0xA97F},   {0xAC00, 0xD7A3},  {0xF900, 0xFAFF},
-                                       {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},  {0xFFE0, 0xFFE6},
-                                       {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
-    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
-        if (c >= wide[i][0] && c <= wide[i][1]) return 2;
-    bool hidden = c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x300 && c <= 0x36F) ||
-                  (c >= 0x200B && c <= 0x200F) || (c >= 0xFE00 && c <= 0xFE0F);
-    return hidden ? 0 : 1;
-#endif
-}
-
 static unsigned width_of(uint32_t c, enum graph_font font) {
-    int columns = columns_of(c);
+    unsigned columns = mwl__columns(c);
     if (c >= 0x20 && c < 0x7F)
         return font == GRAPH_MONO ? MONO : font == GRAPH_BOLD ? bold[c - 0x20] : plain[c - 0x20];
-    return columns <= 0 ? 0 : columns > 1 ? WIDE : NARROW;
+    return columns == 0 ? 0 : columns > 1 ? WIDE : NARROW;
 }
 
 double text_width(const char *text, size_t len, enum graph_font font, double px) {

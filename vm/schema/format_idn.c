@@ -1,29 +1,21 @@
 /* format_idn.c: internationalised host names, IDNA2008 (RFC 5890 to 5893).
  *
- * With libidn2 (MWL_IDN) each label is checked by its registration rules: normal form,
- * hyphens, no leading combining mark, code points by RFC 5892, contextual rules J and O, Bidi,
- * Punycode that encodes back to itself. The library is loaded when the first label needs it,
- * because it and what it uses take as long to load as all the rest of a small program. Without it,
- * each "xn--" label must be valid Punycode, and code points are checked by general category,
- * compatibility mapping and the contextual rules. Normal form and exact joining types are not
- * checked then (letters of the Arabic, Syriac and N'Ko blocks count as joining). Without utf8proc
- * (MWL_UTF8PROC) either, only the categories and the first character of a label are checked, and
- * the Bidi rule is not.
- *
- * Both variants share separators, lengths, Punycode, and the Bidi rule over the whole name. Code
- * points are those of the Unicode version of utf8proc and libidn2. */
+ * With libidn2 (MWL_IDN) each label is checked by its registration rules: normal form, hyphens, no
+ * leading combining mark, code points by RFC 5892, contextual rules J and O, Bidi, Punycode that
+ * encodes back to itself. The library is loaded when the first label needs it, because it and what
+ * it uses take as long to load as all the rest of a small program. The Bidi rule over the whole
+ * name is ours. Without the library separators, lengths, hyphens and Punycode are checked, and no
+ * code points. */
 #include "vm/schema/format.h"
 #include "vm/base/ascii.h"
 #include "vm/base/utf8.h"
 
 #include "mwl_config.h"
 #include "vm/regex/regex.h"
+#include "vm/schema/format_bidi.h"
 
 #include <string.h>
 
-#if MWL_UTF8PROC
-#include <utf8proc.h>
-#endif
 #if MWL_IDN
 #include <dlfcn.h>
 #include <idn2.h>
@@ -187,107 +179,8 @@ static int by_library(const label *l) {
 
 #endif
 
-#if MWL_UTF8PROC
-
-static bool in(uint32_t c, uint32_t first, uint32_t last) { return c >= first && c <= last; }
-
-static bool is_greek(uint32_t c) { return in(c, 0x370, 0x3FF) || in(c, 0x1F00, 0x1FFF); }
-static bool is_hebrew(uint32_t c) { return in(c, 0x591, 0x5F4) || in(c, 0xFB1D, 0xFB4F); }
-static bool is_kana_or_han(uint32_t c) {
-    return in(c, 0x3041, 0x309F) || in(c, 0x30A1, 0x30FA) || in(c, 0x30FD, 0x30FF) ||
-           in(c, 0x31F0, 0x31FF) || in(c, 0x3400, 0x4DBF) || in(c, 0x4E00, 0x9FFF) || c == 0x3005 ||
-           c == 0x3007 || in(c, 0xF900, 0xFAFF) || in(c, 0x1B000, 0x1B16F) ||
-           in(c, 0x20000, 0x3FFFF);
-}
-static bool joins(uint32_t c) {
-    return in(c, 0x620, 0x77F) || in(c, 0x7CA, 0x7EA) || in(c, 0x8A0, 0x8C9);
-}
-static bool is_virama(uint32_t c) {
-    return utf8proc_get_property((utf8proc_int32_t)c)->combining_class == 9;
-}
-
-static bool any_of(const label *l, bool (*test)(uint32_t)) {
-    for (size_t i = 0; i < l->n; i++)
-        if (test(l->cp[i])) return true;
-    return false;
-}
-
-static bool is_arabic_indic(uint32_t c) { return in(c, 0x660, 0x669); }
-static bool is_extended_arabic_indic(uint32_t c) { return in(c, 0x6F0, 0x6F9); }
-
-/* RFC 5892 appendix A. 1: allowed here, 0: refused here, -1: no contextual rule. */
-static int by_context(const label *l, size_t i) {
-    uint32_t c = l->cp[i], before = i ? l->cp[i - 1] : 0, after = i + 1 < l->n ? l->cp[i + 1] : 0;
-    switch (c) {
-    case 0x200C: return is_virama(before) || (joins(before) && joins(after));
-    case 0x200D: return is_virama(before);
-    case 0xB7: return before == 'l' && after == 'l';
-    case 0x375: return is_greek(after);
-    case 0x5F3:
-    case 0x5F4: return is_hebrew(before);
-    case 0x30FB: return any_of(l, is_kana_or_han);
-    default: break;
-    }
-    if (is_arabic_indic(c)) return !any_of(l, is_extended_arabic_indic);
-    if (is_extended_arabic_indic(c)) return !any_of(l, is_arabic_indic);
-    return -1;
-}
-
-/* RFC 5892 section 2.6, 2.7 (exceptions), then categories. */
-static bool is_permitted(uint32_t c) {
-    static const uint32_t pvalid[] = {0xDF, 0x3C2, 0x6FD, 0x6FE, 0xF0B, 0x3007};
-    static const uint32_t refused[] = {0x640,  0x7FA,  0x302E, 0x302F, 0x3031,
-                                       0x3032, 0x3033, 0x3034, 0x3035, 0x303B};
-    for (size_t i = 0; i < sizeof pvalid / sizeof pvalid[0]; i++)
-        if (c == pvalid[i]) return true;
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-        if (c == refused[i]) return false;
-    if (c < 0x80) return is_ascii_ldh(c) && !in(c, 'A', 'Z');
-    if (in(c, 0x1100, 0x11FF) || in(c, 0xA960, 0xA97F) || in(c, 0xD7B0, 0xD7FF)) return false;
-    const utf8proc_property_t *p = utf8proc_get_property((utf8proc_int32_t)c);
-    if (p->decomp_type != 0 || p->ignorable) return false;
-    switch (p->category) {
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ND: return true;
-    default: return false;
-    }
-}
-
-/* Returns whether a label that is not ASCII is a U-label. */
-static bool is_u_label(const label *l) {
-    int known = by_library(l);
-    if (known >= 0) return known;
-    utf8proc_category_t first = utf8proc_category((utf8proc_int32_t)l->cp[0]);
-    if (first == UTF8PROC_CATEGORY_MN || first == UTF8PROC_CATEGORY_MC ||
-        first == UTF8PROC_CATEGORY_ME)
-        return false;
-    for (size_t i = 0; i < l->n; i++) {
-        int context = by_context(l, i);
-        if (context == 0 || (context < 0 && !is_permitted(l->cp[i]))) return false;
-    }
-    return true;
-}
-
-#else
-
-static bool is_u_label(const label *l) {
-    const unsigned marks = 1u << 6 | 1u << 7 | 1u << 8; /* Mn, Mc, Me */
-    const unsigned good = 1u << 2 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 9;
-    int known = by_library(l);
-    if (known >= 0) return known;
-    if (marks >> mwl__class_category(l->cp[0]) & 1u) return false;
-    for (size_t i = 0; i < l->n; i++)
-        if (l->cp[i] < 0x80 ? !is_ascii_ldh(l->cp[i])
-                            : !(good >> mwl__class_category(l->cp[i]) & 1u))
-            return false;
-    return true;
-}
-
-#endif
+/* Returns whether a label that is not ASCII is a U-label, as far as that can be known. */
+static bool is_u_label(const label *l) { return by_library(l) != 0; }
 
 static bool has_prefix(const label *l) {
     return l->n >= 4 && (l->cp[0] | 32) == 'x' && (l->cp[1] | 32) == 'n' && l->cp[2] == '-' &&
@@ -325,64 +218,46 @@ static bool judge_label(label *l, bool ascii_host) {
 
 /* ---- Bidi (RFC 5893) ------------------------------------------------------------------------- */
 
-#if MWL_UTF8PROC
-
-static utf8proc_bidi_class_t bidi_of(uint32_t c) {
-    return (utf8proc_bidi_class_t)utf8proc_get_property((utf8proc_int32_t)c)->bidi_class;
-}
-
-static bool is_rtl(const label *l) {
-    for (size_t i = 0; i < l->n; i++) {
-        utf8proc_bidi_class_t b = bidi_of(l->cp[i]);
-        if (b == UTF8PROC_BIDI_CLASS_R || b == UTF8PROC_BIDI_CLASS_AL ||
-            b == UTF8PROC_BIDI_CLASS_AN)
-            return true;
+/* The class of a code point of a label: what each label may have is known already. */
+static bidi_class bidi_of(uint32_t c) {
+    if (c < 0x80) return mwl__is_letter(c) ? BIDI_L : mwl__is_digit(c) ? BIDI_EN : BIDI_NEUTRAL;
+    if (mwl__class_category(c) == CATEGORY_MN) return BIDI_NSM;
+    size_t lo = 0, hi = sizeof bidi_runs / sizeof *bidi_runs;
+    while (hi - lo > 1) {
+        size_t mid = (lo + hi) / 2;
+        if (bidi_runs[mid] >> 8 <= c)
+            lo = mid;
+        else
+            hi = mid;
     }
-    return false;
+    return (bidi_class)(bidi_runs[lo] & 0xFF);
 }
 
-/* Classes that are allowed in any label of a name with right-to-left characters. */
-static bool is_neutral(utf8proc_bidi_class_t b) {
-    return b == UTF8PROC_BIDI_CLASS_EN || b == UTF8PROC_BIDI_CLASS_ES ||
-           b == UTF8PROC_BIDI_CLASS_CS || b == UTF8PROC_BIDI_CLASS_ET ||
-           b == UTF8PROC_BIDI_CLASS_ON || b == UTF8PROC_BIDI_CLASS_BN ||
-           b == UTF8PROC_BIDI_CLASS_NSM;
+/* Checks for characters that are read from right to left. */
+static bool is_rtl(const label *l) {
+    for (size_t i = 0; i < l->n; i++)
+        if (bidi_of(l->cp[i]) <= BIDI_AN) return true;
+    return false;
 }
 
 /* The six rules of section 2. They apply to every label of a name if one label has right-to-left
- * characters. */
+ * characters. libidn2 looks at one label, and not at the digits of two kinds. */
 static bool fits_bidi_name(const label *l) {
-    const utf8proc_bidi_class_t L = UTF8PROC_BIDI_CLASS_L, R = UTF8PROC_BIDI_CLASS_R,
-                                AL = UTF8PROC_BIDI_CLASS_AL, AN = UTF8PROC_BIDI_CLASS_AN,
-                                EN = UTF8PROC_BIDI_CLASS_EN;
-    utf8proc_bidi_class_t first = bidi_of(l->cp[0]);
-    bool rtl = first == R || first == AL, has_en = false, has_an = false;
-    if (!rtl && first != L) return false;
+    bidi_class first = bidi_of(l->cp[0]);
+    bool rtl = first == BIDI_R, has_en = false, has_an = false;
+    if (!rtl && first != BIDI_L) return false;
     size_t last = l->n - 1;
-    while (last > 0 && bidi_of(l->cp[last]) == UTF8PROC_BIDI_CLASS_NSM) last--;
-    utf8proc_bidi_class_t end = bidi_of(l->cp[last]);
-    if (rtl ? end != R && end != AL && end != EN && end != AN : end != L && end != EN) return false;
+    while (last > 0 && bidi_of(l->cp[last]) == BIDI_NSM) last--;
+    bidi_class end = bidi_of(l->cp[last]);
+    if (rtl ? end > BIDI_AN && end != BIDI_EN : end != BIDI_L && end != BIDI_EN) return false;
     for (size_t i = 0; i < l->n; i++) {
-        utf8proc_bidi_class_t b = bidi_of(l->cp[i]);
-        has_en = has_en || b == EN;
-        has_an = has_an || b == AN;
-        if (!is_neutral(b) && (rtl ? b != R && b != AL && b != AN : b != L)) return false;
+        bidi_class b = bidi_of(l->cp[i]);
+        has_en = has_en || b == BIDI_EN;
+        has_an = has_an || b == BIDI_AN;
+        if (b < BIDI_EN && (rtl ? b == BIDI_L : b != BIDI_L)) return false;
     }
     return !(rtl && has_en && has_an);
 }
-
-#else
-
-static bool is_rtl(const label *l) {
-    (void)l;
-    return false;
-}
-static bool fits_bidi_name(const label *l) {
-    (void)l;
-    return true;
-}
-
-#endif
 
 /* ---- the name -------------------------------------------------------------------------------- */
 

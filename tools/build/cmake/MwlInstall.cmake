@@ -35,21 +35,16 @@ install(DIRECTORY tools/examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples P
 
 # How an outside program that links the static library gets the rest. The pkg-config file lists the
 # libraries themselves: Requires.private would ask for a static world.
-set(MWL_PC_PRIVATE ${PCRE2_LDFLAGS} ${UTF8PROC_LDFLAGS})
+set(MWL_PC_PRIVATE ${PCRE2_LDFLAGS})
 if(MWL_IDN)
   foreach(library ${CMAKE_DL_LIBS})
     list(APPEND MWL_PC_PRIVATE -l${library})
   endforeach()
 endif()
 set(MWL_CONFIG_MODULES "")
-foreach(row "PCRE2 PCRE2=libpcre2-8" "UTF8PROC UTF8PROC=libutf8proc")
-  string(REPLACE " " ";" row ${row})
-  list(GET row 0 part)
-  list(GET row 1 module)
-  if(MWL_${part})
-    string(APPEND MWL_CONFIG_MODULES " ${module}")
-  endif()
-endforeach()
+if(MWL_PCRE2)
+  set(MWL_CONFIG_MODULES " PCRE2=libpcre2-8")
+endif()
 string(REPLACE ";" " " MWL_PC_PRIVATE "${MWL_PC_PRIVATE}")
 
 # From where the file lies, so that `cmake --install --prefix` and a folder that was moved are right too.

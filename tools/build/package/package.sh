@@ -133,7 +133,6 @@ set(ENV{PKG_CONFIG_SYSROOT_DIR} $root)
 EOF2
     package_library libuv1 -DLIBUV_BUILD_TESTS=OFF -DLIBUV_BUILD_BENCH=OFF
     package_library pcre2 -DPCRE2_BUILD_PCRE2GREP=OFF -DPCRE2_BUILD_TESTS=OFF
-    package_library utf8proc -DUTF8PROC_ENABLE_TESTING=OFF
     # Whoever asks for libuv gets the archive.
     cp "$root/usr/lib/pkgconfig/libuv-static.pc" "$root/usr/lib/pkgconfig/libuv.pc"
     say "building the static command"
