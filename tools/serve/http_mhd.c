@@ -128,8 +128,10 @@ static bool split_query(struct http_request *r, char *query) {
     return true;
 }
 
+/* A path that does not begin with a slash may have been cut at a NUL before it came here. */
 static bool split_path(struct http_request *r, char *path) {
-    char *at = path + (*path == '/');
+    if (*path != '/') return false;
+    char *at = path + 1;
     while (at && (*at || r->n_segments)) {
         char *slash = strchr(at, '/');
         if (slash) *slash++ = '\0';
