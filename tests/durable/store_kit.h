@@ -119,13 +119,17 @@ static inline bool on_message(void *ctx, const mwl_store_message *m) {
     return true;
 }
 
-static inline mwl_status poll(mwl_store *store, int64_t at, shown *out) {
+static inline mwl_status poll_but(mwl_store *store, int64_t at, bool no_suspect, shown *out) {
     const mwl_store_polled sink = {out, on_run, on_message};
     static uint64_t number;
-    const mwl_store_poll ask = {.number = ++number, .most = 10, .now_wall_ns = at};
+    const mwl_store_poll ask = {
+        .number = ++number, .most = 10, .now_wall_ns = at, .no_suspect = no_suspect};
     int64_t next;
     memset(out, 0, sizeof *out);
     return store->ops->poll(store, &ask, &sink, &next);
+}
+static inline mwl_status poll(mwl_store *store, int64_t at, shown *out) {
+    return poll_but(store, at, false, out);
 }
 
 static inline mwl_status start(mwl_store *s, const char *id, const char *text) {

@@ -216,6 +216,29 @@ UTEST(postgres, a_run_that_never_gets_on_is_stuck) {
     close_place(&p);
 }
 
+/* Those that may have taken a process down come one at a time, and none while one is there. */
+UTEST(postgres, suspects_are_claimed_alone) {
+    place p;
+    shown got;
+    NEEDS_POSTGRES;
+    ASSERT_TRUE(open_postgres(&p, 0));
+    ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    ASSERT_EQ(start(p.s, "b", "{}"), MWL_OK);
+    ASSERT_EQ(p.s->ops->join(p.s, "1"), MWL_OK);
+    for (int i = 0; i < MWL_STORE_SUSPECT; i++) {
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        ASSERT_EQ(got.runs, 2u);
+        ASSERT_TRUE(say("update mwlvm.run set owner = null where state = 1"));
+    }
+    ASSERT_EQ(poll_but(p.s, 10, true, &got), MWL_OK);
+    ASSERT_EQ(got.runs, 0u);
+    for (int i = 0; i < 2; i++) {
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        ASSERT_EQ(got.runs, 1u);
+    }
+    close_place(&p);
+}
+
 static size_t count_in(const char *text, const char *verb, const char *table, size_t len) {
     char what[60];
     size_t n = 0;

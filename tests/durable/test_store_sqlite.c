@@ -114,6 +114,30 @@ UTEST(sqlite, a_run_that_never_gets_on_is_stuck) {
     close_place(&p);
 }
 
+/* Those that may have taken the process down come one at a time, and none while one is there. */
+UTEST(sqlite, suspects_are_claimed_alone) {
+    place p;
+    shown got;
+    ASSERT_TRUE(open_place(&p, 1));
+    ASSERT_EQ(start(p.s, "a", "{}"), MWL_OK);
+    ASSERT_EQ(start(p.s, "b", "{}"), MWL_OK);
+    for (int i = 0; i < MWL_STORE_SUSPECT; i++) {
+        ASSERT_EQ(p.s->ops->join(p.s, "one"), MWL_OK);
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        ASSERT_EQ(got.runs, 2u);
+        mwl_store_close(p.s);
+        ASSERT_EQ(mwl_store_sqlite(p.path, false, &p.s), MWL_OK);
+    }
+    ASSERT_EQ(p.s->ops->join(p.s, "one"), MWL_OK);
+    ASSERT_EQ(poll_but(p.s, 10, true, &got), MWL_OK);
+    ASSERT_EQ(got.runs, 0u);
+    for (int i = 0; i < 2; i++) {
+        ASSERT_EQ(poll(p.s, 10, &got), MWL_OK);
+        ASSERT_EQ(got.runs, 1u);
+    }
+    close_place(&p);
+}
+
 static bool write_file(const char *path, const char *text) {
     FILE *f = fopen(path, "w");
     bool good = f && fputs(text, f) >= 0;
