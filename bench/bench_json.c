@@ -46,7 +46,7 @@ static void setup(struct bench *b) {
     BENCH_CHECK(b, mwl_json_parse(s->heap, s->text, s->len, &s->value, NULL) == MWL_OK);
     BENCH_CHECK(b, mwl_count(s->value) == RECORDS);
     mwl_value last = mwl_array_at(s->value, RECORDS - 1);
-    BENCH_CHECK(b, mwl_as_number(mwl_object_get(last, "price", 5)) == 6993.25);
+    BENCH_CHECK(b, mwl_as_number(mwl_get(last, "price")) == 6993.25);
     char *text = NULL;
     size_t len = 0;
     BENCH_CHECK(b, mwl_json_write(s->heap, last, MWL_JSON_CANONICAL, &text, &len) == MWL_OK);

@@ -38,12 +38,8 @@ struct job {
     unsigned slower, faster, counted, failed;
 };
 
-static mwl_value member(mwl_value object, const char *name) {
-    return mwl_object_get(object, name, strlen(name));
-}
-
 static double number_of(mwl_value object, const char *name) {
-    mwl_value v = member(object, name);
+    mwl_value v = mwl_get(object, name);
     return mwl_value_kind(v) == MWL_KIND_NUMBER ? mwl_as_number(v) : -1;
 }
 
@@ -99,7 +95,7 @@ static mwl_value read_stored(struct job *j, const char *path) {
     size_t len = f && text ? fread(text, 1, 1 << 20, f) : 0;
     if (f) fclose(f);
     if (len == 0 || mwl_json_parse(j->heap, text, len, &v, &error) < 0 ||
-        mwl_value_kind(member(v, "cases")) != MWL_KIND_OBJECT) {
+        mwl_value_kind(mwl_get(v, "cases")) != MWL_KIND_OBJECT) {
         fprintf(stderr, "mwl-bench: %s: no stored counts: %s\n", path,
                 mwl_is_absent(v) ? error.message : "no cases");
         mwl_value_drop(j->heap, v);
@@ -138,9 +134,9 @@ static bool write_stored(struct job *j, mwl_value cases) {
 
 static void tell_difference(struct job *j, const char *what) {
     char here[256];
-    const char *then = mwl_as_text(member(j->stored, what), NULL);
+    const char *then = mwl_as_text(mwl_get(j->stored, what), NULL);
     mwl_value fresh = j->how->with ? mwl_value_keep(j->fresh) : new_document(j);
-    const char *now = mwl_as_text(member(fresh, what), NULL);
+    const char *now = mwl_as_text(mwl_get(fresh, what), NULL);
     snprintf(here, sizeof here, "%s", now ? now : "?");
     mwl_value_drop(j->heap, fresh);
     if (then && strcmp(then, here) != 0)
@@ -169,7 +165,7 @@ static mwl_value do_case(struct job *j, const struct bench_case *c, mwl_value ta
     snprintf(name, sizeof name, "%s/%s", c->suite, c->name);
     if (j->how->filter && !strstr(name, j->how->filter)) return take_cases;
     if (!c->run || c->report || (c->flags & (BENCH_LONG | BENCH_ALONE))) return take_cases;
-    mwl_value then = member(member(j->stored, "cases"), name);
+    mwl_value then = mwl_get(mwl_get(j->stored, "cases"), name);
     double was = number_of(then, "instructions"), is;
     if (j->how->compare && was < 0) {
         printf("%-28s %14s\n", name, "not stored");
@@ -178,7 +174,7 @@ static mwl_value do_case(struct job *j, const struct bench_case *c, mwl_value ta
     unsigned long n =
         was >= 0 && number_of(then, "n") >= 1 ? (unsigned long)number_of(then, "n") : 0;
     if (j->how->with)
-        is = number_of(member(member(j->fresh, "cases"), name), "instructions");
+        is = number_of(mwl_get(mwl_get(j->fresh, "cases"), name), "instructions");
     else
         is = count_case(j, c, name, &n);
     if (is < 0) {

@@ -7,15 +7,9 @@
 #include "stdlib/backoff.h"
 #include "stdlib/documents.h"
 
-#include <string.h>
-
-static mwl_value member(mwl_value object, const char *name) {
-    return mwl_object_get(object, name, strlen(name));
-}
-
 /* Makes the envelope exactly as configured; `type` comes first and has a default. */
 static mwl_value envelope(mwl_heap *h, mwl_value failure) {
-    if (!mwl_is_absent(member(failure, "type"))) return mwl_value_keep(failure);
+    if (!mwl_is_absent(mwl_get(failure, "type"))) return mwl_value_keep(failure);
     mwl_value key, value, out = mwl_object(h, mwl_count(failure) + 1);
     out = mwl_object_set(h, out, "type", 4, mwl_string(h, "error", 5));
     for (size_t i = 0; mwl_object_at(failure, i, &key, &value); i++)
@@ -25,7 +19,7 @@ static mwl_value envelope(mwl_heap *h, mwl_value failure) {
 
 /* Writes the value of a success, or an envelope, given. Returns whether it is a success. */
 static bool result_of(mwl_heap *h, mwl_value input, mwl_value args, mwl_value *out) {
-    mwl_value failure = member(args, "failure"), value = member(args, "value");
+    mwl_value failure = mwl_get(args, "failure"), value = mwl_get(args, "value");
     bool fails = mwl_value_kind(failure) == MWL_KIND_OBJECT;
     *out = fails ? envelope(h, failure) : mwl_value_keep(mwl_is_absent(value) ? input : value);
     return !fails;
@@ -42,14 +36,14 @@ static void mock_resolve(mwl_call *call, void *user) {
 
 static int mock_now(mwl_heap *heap, mwl_value input, mwl_value args, mwl_value *out, void *user) {
     (void)user;
-    if (!mwl_is_absent(member(args, "delay")) || !mwl_is_absent(member(args, "metadata")))
+    if (!mwl_is_absent(mwl_get(args, "delay")) || !mwl_is_absent(mwl_get(args, "metadata")))
         return MWL_NOW_START;
     return result_of(heap, input, args, out) ? MWL_NOW_SUCCEEDED : MWL_NOW_FAILED;
 }
 
 static void mock_start(mwl_call *call, void *user) {
     mwl_value args = mwl_call_arguments(call);
-    mwl_value metadata = member(args, "metadata"), delay = member(args, "delay");
+    mwl_value metadata = mwl_get(args, "metadata"), delay = mwl_get(args, "delay");
     if (!mwl_is_absent(metadata)) mwl_call_set_metadata(call, mwl_value_keep(metadata));
     int64_t ns = 0;
     if (!mwl_is_absent(delay) && !mwl__backoff_duration(delay, &ns)) {

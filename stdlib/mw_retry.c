@@ -29,10 +29,6 @@ enum { NUMBER, COUNT, LAST, WIDTH };
 enum { FIRST = 2, OLD_FIRST = 1, OLD_WIDTH = 2 };
 #define NO_WAIT (-1.0) /* LAST: no wait yet. Numbers must be finite, because they are JSON */
 
-static mwl_value member(mwl_value object, const char *name) {
-    return mwl_object_get(object, name, strlen(name));
-}
-
 /* Returns whether the state is the array described above. (A policy itself is an object.) */
 static bool remembers(mwl_value state) {
     return mwl_value_kind(mwl_array_at(state, 0)) == MWL_KIND_ARRAY;
@@ -78,21 +74,21 @@ typedef struct plan {
 
 /* Returns false if one of its durations is not valid. */
 static bool read_policy(mwl_value from, policy *out) {
-    out->match = member(from, "match");
-    out->attempts = mwl_as_number(member(from, "attempts"));
+    out->match = mwl_get(from, "match");
+    out->attempts = mwl_as_number(mwl_get(from, "attempts"));
     out->backoff = (mwl__backoff){-1, 1, (double)INFINITY, MWL__JITTER_NONE};
-    mwl_value backoff = member(from, "backoff");
+    mwl_value backoff = mwl_get(from, "backoff");
     if (mwl_is_absent(backoff)) return true;
-    mwl_value max = member(backoff, "max"), rate = member(backoff, "rate");
+    mwl_value max = mwl_get(backoff, "max"), rate = mwl_get(backoff, "rate");
     int64_t ns;
-    if (!mwl__backoff_duration(member(backoff, "initial"), &ns)) return false;
+    if (!mwl__backoff_duration(mwl_get(backoff, "initial"), &ns)) return false;
     out->backoff.initial_ns = (double)ns;
     if (!mwl_is_absent(max)) {
         if (!mwl__backoff_duration(max, &ns)) return false;
         out->backoff.max_ns = (double)ns;
     }
     if (!mwl_is_absent(rate)) out->backoff.rate = mwl_as_number(rate);
-    out->backoff.jitter = mwl__backoff_jitter(member(backoff, "jitter"));
+    out->backoff.jitter = mwl__backoff_jitter(mwl_get(backoff, "jitter"));
     return true;
 }
 
@@ -100,7 +96,7 @@ static mwl_value retry_prepare(mwl_heap *heap, mwl_value arguments, void *user) 
     (void)user;
     plan p;
     memset(&p, 0, sizeof p);
-    p.policies = member(arguments, "policies");
+    p.policies = mwl_get(arguments, "policies");
     p.n = mwl_count(p.policies);
     if (p.n > PREPARED) return mwl_absent();
     for (size_t i = 0; i < p.n; i++)
@@ -147,8 +143,8 @@ enum { POLICY_WORK = 8 };
 MWL__RARE static bool are_valid(mwl_phase *phase, mwl_value policies) {
     for (size_t i = 0, n = mwl_count(policies); i < n; i++) {
         policy p;
-        mwl_value wrong, match = member(mwl_array_at(policies, i), "match");
-        if (mwl_phase_charge(phase, POLICY_WORK + mwl_count(member(match, "codes"))) < 0)
+        mwl_value wrong, match = mwl_get(mwl_array_at(policies, i), "match");
+        if (mwl_phase_charge(phase, POLICY_WORK + mwl_count(mwl_get(match, "codes"))) < 0)
             return false;
         if (!read_policy(mwl_array_at(policies, i), &p))
             mwl__std_bad_duration(phase, "backoff");
@@ -165,7 +161,7 @@ static void retry_entry(mwl_phase *phase, void *user) {
     (void)user;
     const plan *prepared = plan_of(phase);
     mwl_value policies =
-        prepared ? prepared->policies : member(mwl_phase_arguments(phase), "policies");
+        prepared ? prepared->policies : mwl_get(mwl_phase_arguments(phase), "policies");
     if (prepared || are_valid(phase, policies))
         mwl_phase_set_state(phase, mwl_value_keep(policies));
 }
@@ -249,7 +245,7 @@ MWL__RARE static int64_t wait_of(mwl_phase *phase, const policy *p, double count
  * and the phase fails, if it is not a duration. */
 MWL__RARE static bool read_override(mwl_phase *phase, mwl_value arguments, bool *overridden,
                                     int64_t *wait) {
-    mwl_value written = member(arguments, "delay");
+    mwl_value written = mwl_get(arguments, "delay");
     *overridden = mwl_value_kind(written) == MWL_KIND_STRING;
     if (!*overridden || mwl__backoff_duration(written, wait)) return true;
     mwl__std_bad_duration(phase, "delay");

@@ -15,7 +15,7 @@ enum { DURATION = 40, INSIDE = 300 };
 /* spec: middleware-providers, Timeout: the failure Exceeded explains the interruption.
  * inside: what was interrupted, or "". */
 static mwl_value exceeded(mwl_heap *h, mwl_value arguments, const char *inside) {
-    mwl_value duration = mwl_object_get(arguments, "duration", 8);
+    mwl_value duration = mwl_get(arguments, "duration");
     char message[DURATION + INSIDE + 32];
     size_t len = 0;
     const char *text = mwl_as_text(duration, &len);
@@ -35,7 +35,7 @@ static mwl_value exceeded(mwl_heap *h, mwl_value arguments, const char *inside) 
 static mwl_value timeout_prepare(mwl_heap *heap, mwl_value arguments, void *user) {
     (void)user;
     int64_t ns;
-    if (!mwl__backoff_length(mwl_object_get(arguments, "duration", 8), &ns)) return mwl_absent();
+    if (!mwl__backoff_length(mwl_get(arguments, "duration"), &ns)) return mwl_absent();
     mwl_value both = mwl_array_push(heap, mwl_array(heap, 2), mwl_int(ns));
     return mwl_array_push(heap, both, exceeded(heap, arguments, ""));
 }
@@ -48,7 +48,7 @@ static void begin(mwl_phase *phase, int64_t ns) {
 /* The same with a bound that was computed. */
 MWL__RARE static void begin_computed(mwl_phase *phase) {
     int64_t ns;
-    if (mwl__backoff_length(mwl_object_get(mwl_phase_arguments(phase), "duration", 8), &ns))
+    if (mwl__backoff_length(mwl_get(mwl_phase_arguments(phase), "duration"), &ns))
         begin(phase, ns);
     else
         mwl__std_bad_duration(phase, "duration");

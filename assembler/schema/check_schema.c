@@ -18,7 +18,7 @@ mwl__schema *mwl__check_schema(mwl__tree *tree, const mwl__node *schema) {
 /* ---- values ---------------------------------------------------------------------------------- */
 
 static bool text_of(mwl_value object, const char *key, const char **text, size_t *len) {
-    mwl_value v = mwl_object_get(object, key, strlen(key));
+    mwl_value v = mwl_get(object, key);
     *text = "";
     *len = 0;
     if (mwl_value_kind(v) != MWL_KIND_STRING) return false;
@@ -28,7 +28,7 @@ static bool text_of(mwl_value object, const char *key, const char **text, size_t
 
 static void each_error(mwl_value report, const mwl__node *value,
                        void (*fn)(void *ctx, const mwl__judged *error), void *ctx) {
-    mwl_value list = mwl_object_get(report, "errors", 6);
+    mwl_value list = mwl_get(report, "errors");
     if (mwl_count(list) == 0) {
         mwl__judged whole = {value, "", 0, "the value does not fit", 22};
         fn(ctx, &whole);

@@ -176,7 +176,7 @@ static void check_default(mwl__schema_build *b, mwl__schema_eval *e, mwl__tree *
         (void)mwl__schema_stop(b, mwl_heap_why(b->heap));
     } else if (place != NONE && !mwl__schema_run(e, b->places.at[place].offset, v) && !e->status) {
         report = mwl__schema_explain(e, b->places.at[place].offset, v);
-        const char *why = mwl_as_text(mwl_object_get(report, "message", 7), &len);
+        const char *why = mwl_as_text(mwl_get(report, "message"), &len);
         mwl__diag *d = why ? mwl__node_report(tree, value, MWL_DIAG_DEFAULT_MISMATCH,
                                               "the default breaks its own schema: %s", why)
                            : NULL;

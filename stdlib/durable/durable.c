@@ -111,7 +111,7 @@ static void note_ended(mwl_durable *d) {
 }
 
 static const char *code_of(mwl_value failure) {
-    return mwl_as_text(mwl_object_get(failure, "code", 4), NULL);
+    return mwl_as_text(mwl_get(failure, "code"), NULL);
 }
 
 static void on_event(void *ctx, const mwl_trace_event *e) {

@@ -61,7 +61,7 @@ mwl_status mwl__driver_program_get(mwl_durable *d, mwl_store *store, const uint8
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 static uint64_t number(mwl_value object, const char *name) {
-    mwl_value v = mwl_object_get(object, name, strlen(name));
+    mwl_value v = mwl_get(object, name);
     if (mwl_value_kind(v) != MWL_KIND_NUMBER) return 0;
     double d = mwl_as_number(v);
     return d > 0 && d < 9007199254740992.0 ? (uint64_t)d : 0;
@@ -69,7 +69,7 @@ static uint64_t number(mwl_value object, const char *name) {
 
 /* A seed that a double does not hold is a text of digits; 0: there is none. */
 static uint64_t seed_of(mwl_value start) {
-    const char *digits = mwl_as_text(mwl_object_get(start, "seed", 4), NULL);
+    const char *digits = mwl_as_text(mwl_get(start, "seed"), NULL);
     return digits ? strtoull(digits, NULL, 10) : number(start, "seed");
 }
 
@@ -81,7 +81,7 @@ static uint64_t least(uint64_t own, uint64_t most) {
 /* The limits of a run: those of its row, but not more than this worker's. False: there are none. A
  * row is not trusted with that: who can write to the store must not choose them. */
 static bool limits_of(const mwl_durable *d, mwl_value start, mwl_limits *out) {
-    mwl_value given = mwl_object_get(start, "limits", 6);
+    mwl_value given = mwl_get(start, "limits");
     bool bounded = d->options.limits != NULL;
     memset(out, 0, sizeof *out);
     if (bounded) *out = *d->options.limits;
@@ -101,8 +101,8 @@ static mwl_status begin(mwl_durable *d, const mwl__driver_claimed *c, mwl_run **
     if (status != MWL_OK) return status;
     bool limited = limits_of(d, all, &limits);
     const mwl_start start = {.id = c->id,
-                             .input = mwl_object_get(all, "input", 5),
-                             .arguments = mwl_object_get(all, "arguments", 9),
+                             .input = mwl_get(all, "input"),
+                             .arguments = mwl_get(all, "arguments"),
                              .seed = seed_of(all),
                              .limits = limited ? &limits : NULL};
     status = mwl_run_start(d->vm, c->program, &start, out, error);
@@ -285,8 +285,8 @@ static mwl_value body_of(mwl_durable *d, const mwl__driver_message *m) {
 /* The answer of a worker outside: `value`, or `failure`. */
 static bool settle_call(mwl_durable *d, mwl__driver_run *r, uint64_t number, mwl_value take_body) {
     mwl_heap *heap = mwl_vm_heap(d->vm);
-    mwl_value failure = mwl_object_get(take_body, "failure", 7);
-    mwl_value value = mwl_object_get(take_body, "value", 5);
+    mwl_value failure = mwl_get(take_body, "failure");
+    mwl_value value = mwl_get(take_body, "value");
     bool ok = mwl_is_absent(failure);
     mwl_value out =
         ok ? mwl_is_absent(value) ? mwl_null() : mwl_value_keep(value) : mwl_value_keep(failure);

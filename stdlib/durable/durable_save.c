@@ -357,7 +357,7 @@ static bool save_end(mwl_durable *d, mwl__driver_run *r) {
         return mwl__driver_stuck(d, r, mwl_status_text(status));
     bool good = mwl_run_succeeded(r->run);
     mwl_value result = mwl_run_result(r->run);
-    const char *code = mwl_as_text(mwl_object_get(result, "code", 4), NULL);
+    const char *code = mwl_as_text(mwl_get(result, "code"), NULL);
     mwl__driver_event(d, r, good ? "done" : "failed", code);
     return put_end(d, r, good ? MWL_STORE_DONE : MWL_STORE_FAILED, text, len);
 }

@@ -24,7 +24,7 @@ static bool is_computed(mwl_value v) { return !mwl_is_absent(v) && !constant(v);
 
 /* A member of the arguments. If an expression computes all of them, it is that expression. */
 static mwl_value member(mwl_value with, const char *name) {
-    return mwl_value_kind(with) == MWL_KIND_STRING ? with : mwl__io_arg(with, name);
+    return mwl_value_kind(with) == MWL_KIND_STRING ? with : mwl_get(with, name);
 }
 
 /* "host:port" of a URL. */
@@ -67,22 +67,22 @@ static void ask_each(const asking *a, mwl_io_right right, mwl_value v) {
 }
 
 static void ask_http(const asking *a, mwl_value with) {
-    mwl_value tls = mwl__io_arg(with, "tls");
+    mwl_value tls = mwl_get(with, "tls");
     static const char *const files[] = {"ca", "cert", "key"};
-    ask_url(a, mwl__io_arg(with, "url"));
+    ask_url(a, mwl_get(with, "url"));
     for (size_t i = 0; i < 3; i++) {
-        mwl_value file = mwl__io_arg(tls, files[i]);
+        mwl_value file = mwl_get(tls, files[i]);
         const char *text = constant(file);
         if (text && strncmp(text, "-----BEGIN ", 11) != 0) ask_value(a, MWL_IO_READ, file);
     }
 }
 
 static void ask_exec(const asking *a, mwl_value with) {
-    mwl_value argv = mwl__io_arg(with, "argv"), first = argv;
+    mwl_value argv = mwl_get(with, "argv"), first = argv;
     if (mwl_value_kind(argv) == MWL_KIND_ARRAY) first = mwl_array_at(argv, 0);
     a->ask(a->ctx, MWL_IO_EXEC, constant(first));
-    ask_value(a, MWL_IO_READ, mwl__io_arg(with, "cwd"));
-    ask_each(a, MWL_IO_ENV, mwl__io_arg(with, "inherit"));
+    ask_value(a, MWL_IO_READ, mwl_get(with, "cwd"));
+    ask_each(a, MWL_IO_ENV, mwl_get(with, "inherit"));
 }
 
 static void ask_file(const asking *a, mwl_value with) {
@@ -95,7 +95,7 @@ static void ask_file(const asking *a, mwl_value with) {
 }
 
 static void ask_sqlite(const asking *a, mwl_value with) {
-    a->ask(a->ctx, MWL_IO_SQLITE, constant(mwl__io_arg(with, "file")));
+    a->ask(a->ctx, MWL_IO_SQLITE, constant(mwl_get(with, "file")));
 }
 
 static void ask_env(const asking *a, mwl_value with) {
@@ -103,11 +103,11 @@ static void ask_env(const asking *a, mwl_value with) {
 }
 
 static void ask_run(const asking *a, mwl_value with) {
-    a->ask(a->ctx, MWL_IO_READ, constant(mwl__io_arg(with, "path")));
+    a->ask(a->ctx, MWL_IO_READ, constant(mwl_get(with, "path")));
 }
 
 static void ask_cache(const asking *a, mwl_value with) {
-    ask_value(a, MWL_IO_SQLITE, mwl__io_arg(with, "file"));
+    ask_value(a, MWL_IO_SQLITE, mwl_get(with, "file"));
 }
 
 static const struct {
@@ -123,9 +123,9 @@ static const struct {
 void mwl_io_asks(mwl_value member, void (*ask)(void *ctx, mwl_io_right right, const char *what),
                  void *ctx) {
     const asking a = {ask, ctx};
-    const char *uri = constant(mwl__io_arg(member, "provider"));
-    mwl_value with = mwl__io_arg(member, "with");
-    if (mwl_is_absent(with)) with = mwl__io_arg(mwl__io_arg(member, "onEntry"), "with");
+    const char *uri = constant(mwl_get(member, "provider"));
+    mwl_value with = mwl_get(member, "with");
+    if (mwl_is_absent(with)) with = mwl_get(mwl_get(member, "onEntry"), "with");
     for (size_t i = 0; uri && i < sizeof askers / sizeof *askers; i++)
         if (strcmp(uri, askers[i].uri) == 0) askers[i].ask(&a, with);
 }

@@ -65,8 +65,8 @@ static void read_several(const reading *r, mwl_value names) {
 }
 
 static void env_start(mwl_call *call, void *user) {
-    mwl_value args = mwl_call_arguments(call), names = mwl__io_arg(args, "names");
-    const reading r = {user, call, mwl__io_arg(args, "default"),
+    mwl_value args = mwl_call_arguments(call), names = mwl_get(args, "names");
+    const reading r = {user, call, mwl_get(args, "default"),
                        mwl__io_arg_bool(args, "secret", true)};
     if (mwl_value_kind(names) != MWL_KIND_STRING) {
         read_several(&r, names);

@@ -110,7 +110,7 @@ static void settle_exited(exec *e) {
     mwl_call *call = e->op.call;
     mwl_heap *heap = mwl_call_heap(call);
     char why[MWL__WHY];
-    if (!is_success(e, mwl__io_arg(mwl_call_arguments(call), "successCodes"))) {
+    if (!is_success(e, mwl_get(mwl_call_arguments(call), "successCodes"))) {
         char message[80];
         if (e->signal)
             snprintf(message, sizeof message, "ended by %s", signal_name(e->signal));

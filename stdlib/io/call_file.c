@@ -205,7 +205,7 @@ static mwl_status encode_appended(call_file *f, mwl_heap *heap, mwl_value v, cha
 /* Makes the bytes that will be written. Returns false if the call has been settled. */
 static bool encode_value(call_file *f, mwl_call *call, mwl_value args) {
     char why[MWL__WHY] = "";
-    mwl_value v = mwl__io_arg(args, "value");
+    mwl_value v = mwl_get(args, "value");
     mwl_heap *heap = mwl_call_heap(call);
     mwl_status status = MWL_OK;
     if (mwl_is_absent(v)) v = mwl_call_input(call);
@@ -244,7 +244,7 @@ static void file_start(mwl_call *call, void *user) {
     mwl_io *io = user;
     mwl_value args = mwl_call_arguments(call);
     size_t len = 0;
-    const char *path = mwl_as_text(mwl__io_arg(args, "path"), &len);
+    const char *path = mwl_as_text(mwl_get(args, "path"), &len);
     if (strlen(path) != len) {
         mwl__io_fail(call, PREFIX ".NotFound", false, mwl_absent(),
                      "the path contains a NUL character");

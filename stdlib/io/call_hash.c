@@ -140,7 +140,7 @@ static mwl_status take(mwl_heap *heap, mwl_value v, bool base64, mwl__bytes *out
 
 static void hash_start(mwl_call *call, void *user) {
     mwl_value args = mwl_call_arguments(call);
-    mwl_value v = mwl__io_arg(args, "value"), key = mwl__io_arg(args, "key");
+    mwl_value v = mwl_get(args, "value"), key = mwl_get(args, "key");
     call_hash *h = calloc(1, sizeof *h);
     mwl_heap *heap = mwl_call_heap(call);
     mwl_status status = h && mwl__payer_open(&h->payer, call) ? MWL_OK : MWL_E_NOMEM;

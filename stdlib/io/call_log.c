@@ -12,10 +12,10 @@ static void log_start(mwl_call *call, void *user) {
     mwl_io *io = user;
     mwl_value args = mwl_call_arguments(call);
     size_t len = 0;
-    const char *message = mwl_as_text(mwl__io_arg(args, "message"), &len);
+    const char *message = mwl_as_text(mwl_get(args, "message"), &len);
     size_t n =
         mwl__io_log(io, level_of(mwl__io_arg_text(args, "level", "info")), message ? message : "",
-                    len, mwl__io_arg(args, "fields"), mwl_call_run(call));
+                    len, mwl_get(args, "fields"), mwl_call_run(call));
     (void)mwl_call_charge(call, MWL__LOG_WORK(n) + len / 8);
     mwl_call_succeed(call, mwl_value_keep(mwl_call_input(call)));
 }

@@ -84,10 +84,10 @@ static bool add_choices(mwl__bytes *b, mwl_value choices) {
 static bool ask(prompt *p) {
     mwl__bytes b = {0};
     size_t len = 0;
-    mwl_value args = mwl_call_arguments(p->op.call), otherwise = mwl__io_arg(args, "default");
-    const char *text = mwl_as_text(mwl__io_arg(args, "message"), &len);
+    mwl_value args = mwl_call_arguments(p->op.call), otherwise = mwl_get(args, "default");
+    const char *text = mwl_as_text(mwl_get(args, "message"), &len);
     bool ok = add_plain(&b, text, len);
-    if (is_kind(p, "choice")) ok = ok && add_choices(&b, mwl__io_arg(args, "choices"));
+    if (is_kind(p, "choice")) ok = ok && add_choices(&b, mwl_get(args, "choices"));
     if (is_kind(p, "confirm")) {
         bool yes = mwl_value_kind(otherwise) == MWL_KIND_BOOL && mwl_as_bool(otherwise);
         bool no = mwl_value_kind(otherwise) == MWL_KIND_BOOL && !yes;
@@ -155,7 +155,7 @@ static void prompt_stop(mwl__io_op *op) {
 
 static void answer_text(prompt *p, const char *text, size_t len) {
     mwl_heap *heap = mwl_call_heap(p->op.call);
-    mwl_value otherwise = mwl__io_arg(mwl_call_arguments(p->op.call), "default");
+    mwl_value otherwise = mwl_get(mwl_call_arguments(p->op.call), "default");
     if (len == 0 && mwl_value_kind(otherwise) == MWL_KIND_STRING)
         text = mwl_as_text(otherwise, &len);
     if (p->hidden && mwl_io_secret(p->op.io, text, len) != MWL_OK) {
@@ -174,7 +174,7 @@ static void again(prompt *p, const char *hint) {
 }
 
 static void answer_confirm(prompt *p, const char *text, size_t len) {
-    mwl_value otherwise = mwl__io_arg(mwl_call_arguments(p->op.call), "default");
+    mwl_value otherwise = mwl_get(mwl_call_arguments(p->op.call), "default");
     bool yes = strcasecmp(text, "y") == 0 || strcasecmp(text, "yes") == 0;
     bool no = strcasecmp(text, "n") == 0 || strcasecmp(text, "no") == 0;
     if (len == 0 && mwl_value_kind(otherwise) == MWL_KIND_BOOL) {
@@ -201,10 +201,10 @@ static mwl_value chosen(mwl_value choices, const char *text, size_t len) {
 }
 
 static void answer_choice(prompt *p, const char *text, size_t len) {
-    mwl_value args = mwl_call_arguments(p->op.call), otherwise = mwl__io_arg(args, "default");
+    mwl_value args = mwl_call_arguments(p->op.call), otherwise = mwl_get(args, "default");
     if (len == 0 && mwl_value_kind(otherwise) == MWL_KIND_STRING)
         text = mwl_as_text(otherwise, &len);
-    mwl_value v = chosen(mwl__io_arg(args, "choices"), text, len);
+    mwl_value v = chosen(mwl_get(args, "choices"), text, len);
     if (mwl_is_absent(v)) {
         again(p, "Please type one of the numbers.\n");
         return;

@@ -61,7 +61,7 @@ static mwl_value some(mwl_call *call, mwl_value of, size_t n) {
 }
 
 static void elements(mwl_call *call, mwl_value args, bool shuffle) {
-    mwl_value of = mwl__io_arg(args, "of");
+    mwl_value of = mwl_get(args, "of");
     double count = mwl__io_arg_number(args, "count", -1);
     if (mwl_is_absent(of)) of = mwl_call_input(call);
     size_t n = count >= 0 ? (size_t)count : shuffle ? mwl_count(of) : 1;

@@ -54,7 +54,7 @@ static mwl_value execution_member(mwl_heap *heap, mwl_run *run) {
 
 static void settle_failed(mwl_call *call, call_run *c) {
     mwl_heap *heap = mwl_call_heap(call);
-    mwl_value inner = mwl_run_result(c->run), retryable = mwl__io_arg(inner, "retryable");
+    mwl_value inner = mwl_run_result(c->run), retryable = mwl_get(inner, "retryable");
     mwl_value details = execution_member(heap, c->run);
     char message[300];
     if (mwl_is_absent(inner)) {
@@ -142,11 +142,11 @@ static char *id_of(mwl_call *call) {
 
 static mwl_status start_run(call_run *c, mwl_io *io, mwl_error *error) {
     mwl_call *call = c->job.op.call;
-    mwl_value args = mwl_call_arguments(call), input = mwl__io_arg(args, "input");
+    mwl_value args = mwl_call_arguments(call), input = mwl_get(args, "input");
     char *id = id_of(call);
     const mwl_start start = {.id = id,
                              .input = mwl_is_absent(input) ? mwl_call_input(call) : input,
-                             .arguments = mwl__io_arg(args, "arguments"),
+                             .arguments = mwl_get(args, "arguments"),
                              .seed = 1 + (uint64_t)(mwl_call_random(call) * 0x1p53),
                              .done = on_done,
                              .done_ctx = c};
@@ -204,7 +204,7 @@ static void run_start(mwl_call *call, void *user) {
     mwl_io *io = user;
     runs *all = runs_of(io);
     size_t len = 0;
-    const char *path = mwl_as_text(mwl__io_arg(mwl_call_arguments(call), "path"), &len);
+    const char *path = mwl_as_text(mwl_get(mwl_call_arguments(call), "path"), &len);
     if (strlen(path) != len) {
         mwl__io_fail(call, PREFIX ".Unreadable", false, mwl_absent(),
                      "the path contains a NUL character");

@@ -116,7 +116,7 @@ static int bind_text(work *w, sqlite3_stmt *st, int at, mwl_value v) {
 }
 
 static int bind_one(work *w, sqlite3_stmt *st, int at, mwl_value v) {
-    mwl_value base64 = mwl__io_arg(v, "base64");
+    mwl_value base64 = mwl_get(v, "base64");
     switch (mwl_value_kind(v)) {
     case MWL_KIND_ABSENT:
     case MWL_KIND_NULL: return w->s->bind_null(st, at);
@@ -140,7 +140,7 @@ static bool bind_all(work *w, sqlite3_stmt *st, mwl_value params) {
     }
     for (int i = 1; i <= n; i++) {
         const char *name = w->s->bind_parameter_name(st, i);
-        mwl_value v = named ? name ? mwl__io_arg(params, name + 1) : mwl_absent()
+        mwl_value v = named ? name ? mwl_get(params, name + 1) : mwl_absent()
                             : mwl_array_at(params, (size_t)i - 1);
         if (mwl_is_absent(v)) {
             snprintf(why, sizeof why, "there is no value for the parameter %s", name ? name : "?");
@@ -228,14 +228,14 @@ static bool one_statement(work *w, mwl_value statement) {
     sqlite3_stmt *st = NULL;
     const char *tail = "";
     size_t len = 0;
-    const char *sql = mwl_as_text(mwl__io_arg(statement, "sql"), &len);
+    const char *sql = mwl_as_text(mwl_get(statement, "sql"), &len);
     if (len > INT32_MAX) return fail(c, PREFIX ".InvalidSql", false, "the statement is too long");
     if (w->s->prepare_v2(w->db, sql, (int)len, &st, &tail) != SQLITE_OK) return fail_db(w);
     if (!st) return fail(c, PREFIX ".InvalidSql", false, "the statement is empty");
     if (has_more(tail))
         fail(c, PREFIX ".InvalidSql", false, "there is more than one statement; use `statements`");
     mwl_value v = mwl_absent();
-    if (!c->code && bind_all(w, st, mwl__io_arg(statement, "params"))) v = run_statement(w, st);
+    if (!c->code && bind_all(w, st, mwl_get(statement, "params"))) v = run_statement(w, st);
     w->s->finalize(st);
     if (c->code) return false;
     c->values = mwl_array_push(c->heap, c->values, v);
@@ -309,7 +309,7 @@ static void settle(call_sqlite *c) {
     } else if (atomic_load(&c->job.stop)) {
         mwl__io_fail(call, PREFIX ".Failed", true, mwl_absent(), "stopped");
     } else {
-        bool one = !mwl_is_absent(mwl__io_arg(mwl_call_arguments(call), "sql"));
+        bool one = !mwl_is_absent(mwl_get(mwl_call_arguments(call), "sql"));
         (void)mwl_call_charge(call, mwl_heap_used(c->heap) / 16);
         mwl_call_succeed(call, mwl_value_copy(heap, one ? mwl_array_at(c->values, 0) : c->values));
     }
@@ -345,7 +345,7 @@ static mwl_value copy_param(call_sqlite *c, mwl_value v) {
     mwl_kind kind = mwl_value_kind(v);
     if (kind == MWL_KIND_STRING) return copy_text(c, v);
     if (kind != MWL_KIND_ARRAY && kind != MWL_KIND_OBJECT) return mwl_value_copy(c->heap, v);
-    mwl_value base64 = mwl__io_arg(v, "base64");
+    mwl_value base64 = mwl_get(v, "base64");
     if (mwl_value_kind(base64) == MWL_KIND_STRING && mwl_count(v) == 1)
         return mwl__io_set(c->heap, mwl_object(c->heap, 1), "base64", copy_text(c, base64));
     mwl__bytes text = {.payer = &c->payer};
@@ -374,15 +374,15 @@ static mwl_value copy_params(call_sqlite *c, mwl_value params) {
 }
 
 static mwl_value copy_statement(call_sqlite *c, mwl_value statement) {
-    mwl_value params = mwl__io_arg(statement, "params");
+    mwl_value params = mwl_get(statement, "params");
     mwl_value one = mwl__io_set(c->heap, mwl_object(c->heap, 2), "sql",
-                                copy_text(c, mwl__io_arg(statement, "sql")));
+                                copy_text(c, mwl_get(statement, "sql")));
     if (mwl_is_absent(params) || mwl_is_absent(one)) return one;
     return mwl__io_set(c->heap, one, "params", copy_params(c, params));
 }
 
 static mwl_value copy_statements(call_sqlite *c, mwl_value args) {
-    mwl_value several = mwl__io_arg(args, "statements"), all = mwl_array(c->heap, 1);
+    mwl_value several = mwl_get(args, "statements"), all = mwl_array(c->heap, 1);
     if (mwl_is_absent(several)) return mwl_array_push(c->heap, all, copy_statement(c, args));
     for (size_t i = 0; i < mwl_count(several) && !mwl_is_absent(all); i++)
         all = mwl_array_push(c->heap, all, copy_statement(c, mwl_array_at(several, i)));
@@ -398,7 +398,7 @@ static void sqlite_start(mwl_call *call, void *user) {
     mwl_io *io = user;
     mwl_value args = mwl_call_arguments(call);
     const char *path = mwl__io_arg_text(args, "file", "");
-    if (mwl__io_has_nul(mwl__io_arg(args, "file"))) {
+    if (mwl__io_has_nul(mwl_get(args, "file"))) {
         mwl__io_fail(call, PREFIX ".OpenFailed", false, mwl_absent(),
                      "the name of the file contains a NUL character");
         return;

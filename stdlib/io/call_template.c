@@ -155,8 +155,8 @@ static bool fill(filling *f, text_part text) {
 
 static void template_start(mwl_call *call, void *user) {
     (void)user;
-    mwl_value args = mwl_call_arguments(call), values = mwl__io_arg(args, "values");
-    mwl_value delimiters = mwl__io_arg(args, "delimiters");
+    mwl_value args = mwl_call_arguments(call), values = mwl_get(args, "values");
+    mwl_value delimiters = mwl_get(args, "delimiters");
     mwl__payer payer = MWL__PAID_BY_CALL(call);
     filling f = {.call = call,
                  .out = {.payer = &payer},
@@ -169,7 +169,7 @@ static void template_start(mwl_call *call, void *user) {
         f.open = part_of(mwl_array_at(delimiters, 0));
         f.close = part_of(mwl_array_at(delimiters, 1));
     }
-    if (fill(&f, part_of(mwl__io_arg(args, "text"))))
+    if (fill(&f, part_of(mwl_get(args, "text"))))
         mwl_call_succeed(call,
                          mwl_string(mwl_call_heap(call), f.out.data ? f.out.data : "", f.out.len));
     mwl__bytes_free(&f.out);

@@ -121,11 +121,11 @@ static bool add_key(mwl__bytes *texts, mwl_call *call, size_t *n) {
 }
 
 static bool make_env(mwl__exec_plan *plan, mwl_io *io, mwl_call *call, mwl_value args) {
-    mwl_value env = mwl__io_arg(args, "env"), inherit = mwl__io_arg(args, "inherit"), key, value;
+    mwl_value env = mwl_get(args, "env"), inherit = mwl_get(args, "inherit"), key, value;
     mwl__bytes texts = {.payer = &plan->payer};
     size_t n = 0;
     if (refuse_names(io, call, env, inherit)) return false;
-    bool ok = !mwl_is_absent(mwl__io_arg(env, "PATH")) || add_inherited(&texts, "PATH", &n);
+    bool ok = !mwl_is_absent(mwl_get(env, "PATH")) || add_inherited(&texts, "PATH", &n);
     ok = ok && add_key(&texts, call, &n);
     for (size_t i = 0; i < mwl_count(inherit); i++) {
         mwl_value name = mwl_array_at(inherit, i);
@@ -241,10 +241,9 @@ bool mwl__exec_plan_make(mwl__exec_plan *plan, mwl_io *io, mwl_call *call) {
         no_memory(call);
         return false;
     }
-    bool ok = make_argv(plan, call, mwl__io_arg(args, "argv")) && find_program(plan, io, call) &&
-              make_env(plan, io, call, args) &&
-              open_folder(plan, io, call, mwl__io_arg(args, "cwd")) &&
-              make_input(plan, call, mwl__io_arg(args, "stdin"));
+    bool ok = make_argv(plan, call, mwl_get(args, "argv")) && find_program(plan, io, call) &&
+              make_env(plan, io, call, args) && open_folder(plan, io, call, mwl_get(args, "cwd")) &&
+              make_input(plan, call, mwl_get(args, "stdin"));
     if (!ok) mwl__exec_plan_free(plan);
     return ok;
 }

@@ -11,24 +11,24 @@
 /* ---- arguments ------------------------------------------------------------------------------- */
 
 const char *mwl__io_arg_text(mwl_value args, const char *name, const char *otherwise) {
-    mwl_value v = mwl__io_arg(args, name);
+    mwl_value v = mwl_get(args, name);
     return mwl_value_kind(v) == MWL_KIND_STRING ? mwl_as_text(v, NULL) : otherwise;
 }
 
 double mwl__io_arg_number(mwl_value args, const char *name, double otherwise) {
-    mwl_value v = mwl__io_arg(args, name);
+    mwl_value v = mwl_get(args, name);
     return mwl_value_kind(v) == MWL_KIND_NUMBER ? mwl_as_number(v) : otherwise;
 }
 
 bool mwl__io_arg_bool(mwl_value args, const char *name, bool otherwise) {
-    mwl_value v = mwl__io_arg(args, name);
+    mwl_value v = mwl_get(args, name);
     return mwl_value_kind(v) == MWL_KIND_BOOL ? mwl_as_bool(v) : otherwise;
 }
 
 int64_t mwl__io_arg_duration(mwl_value args, const char *name, int64_t otherwise) {
     int64_t ns;
     size_t len;
-    const char *text = mwl_as_text(mwl__io_arg(args, name), &len);
+    const char *text = mwl_as_text(mwl_get(args, name), &len);
     return text && mwl_duration_parse(text, len, &ns) == MWL_OK ? ns : otherwise;
 }
 
@@ -177,7 +177,7 @@ static mwl_value shortened(const mwl_io *io, mwl_heap *heap, mwl_value take_reco
         return take_record;
     mwl_value out = mwl_object(heap, 5);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        mwl_value v = mwl__io_arg(take_record, names[i]);
+        mwl_value v = mwl_get(take_record, names[i]);
         size_t len = 0;
         if (mwl_is_absent(v)) continue;
         const char *text = mwl_as_text(v, &len);

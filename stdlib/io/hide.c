@@ -244,7 +244,7 @@ mwl_status mwl_io_secrets_read(mwl_io_secrets *s, const char *json, size_t len) 
     mwl_status status = mwl_heap_new(NULL, &heap);
     if (status < 0) return status;
     status = mwl_json_parse(heap, json, len, &all, NULL);
-    mwl_value texts = mwl__io_arg(all, "texts"), paths = mwl__io_arg(all, "paths");
+    mwl_value texts = mwl_get(all, "texts"), paths = mwl_get(all, "paths");
     for (size_t i = 0; status == MWL_OK && i < mwl_count(texts); i++) {
         const char *text = mwl_as_text(mwl_array_at(texts, i), &len);
         status = text ? mwl_io_secrets_add(s, text, len) : MWL_E_SYNTAX;

@@ -134,8 +134,8 @@ static const char *add_default(mwl__http_request *r, const char *name, const cha
 
 /* spec of the document: `form`, `body`, or the input for a method that has a body. */
 static const char *make_body(mwl__http_request *r, mwl_call *call) {
-    mwl_value args = mwl_call_arguments(call), form = mwl__io_arg(args, "form");
-    mwl_value body = mwl__io_arg(args, "body");
+    mwl_value args = mwl_call_arguments(call), form = mwl_get(args, "form");
+    mwl_value body = mwl_get(args, "body");
     mwl_heap *heap = mwl_call_heap(call);
     if (!mwl_is_absent(form) && !mwl_is_absent(body)) return "`form` and `body` exclude each other";
     bool carries = strcmp(r->method, "POST") == 0 || strcmp(r->method, "PUT") == 0 ||
@@ -152,7 +152,7 @@ static const char *make_body(mwl__http_request *r, mwl_call *call) {
     }
     if (mwl_is_absent(body)) return NULL;
     r->has_body = true;
-    if (mwl_value_kind(body) == MWL_KIND_STRING && !mwl_is_absent(mwl__io_arg(args, "body"))) {
+    if (mwl_value_kind(body) == MWL_KIND_STRING && !mwl_is_absent(mwl_get(args, "body"))) {
         size_t len;
         const char *text = mwl_as_text(body, &len);
         if (!mwl__bytes_add(&r->body, text, len)) return "out of memory";
@@ -170,7 +170,7 @@ static const char *take_tls(mwl__http_request *r, mwl_value tls) {
     for (int i = 0; i < TLS_FILES; i++) {
         const char *text = mwl__io_arg_text(tls, names[i], NULL);
         if (!text) continue;
-        if (mwl__io_has_nul(mwl__io_arg(tls, names[i]))) return "a path in tls has a NUL";
+        if (mwl__io_has_nul(mwl_get(tls, names[i]))) return "a path in tls has a NUL";
         if (strncmp(text, "-----BEGIN ", 11) == 0) {
             if (!mwl__bytes_add(&r->tls_text[i], text, strlen(text))) return "out of memory";
         } else if (!(r->tls_path[i] = strdup(text))) {
@@ -182,12 +182,11 @@ static const char *take_tls(mwl__http_request *r, mwl_value tls) {
 
 static const char *take_arguments(mwl__http_request *r, mwl_call *call) {
     mwl_value args = mwl_call_arguments(call);
-    bool sends =
-        !mwl_is_absent(mwl__io_arg(args, "body")) || !mwl_is_absent(mwl__io_arg(args, "form"));
+    bool sends = !mwl_is_absent(mwl_get(args, "body")) || !mwl_is_absent(mwl_get(args, "form"));
     const char *method = mwl__io_arg_text(args, "method", sends ? "POST" : "GET");
     snprintf(r->method, sizeof r->method, "%s", method);
     r->url = make_url(&r->payer, mwl_call_heap(call), mwl__io_arg_text(args, "url", ""),
-                      mwl__io_arg(args, "query"));
+                      mwl_get(args, "query"));
     if (!r->url) return "out of memory";
     if (!is_token(method, strlen(method))) return "the method is not valid";
     r->idempotent = strcmp(method, "POST") != 0 && strcmp(method, "PATCH") != 0;
@@ -196,13 +195,13 @@ static const char *take_arguments(mwl__http_request *r, mwl_call *call) {
     r->tls_failed = -1;
     static const char *const texts[] = {"method", "url"};
     for (size_t i = 0; i < 2; i++)
-        if (mwl__io_has_nul(mwl__io_arg(args, texts[i]))) return "the url or the method has a NUL";
-    const char *wrong = add_headers(r, mwl__io_arg(args, "headers"));
+        if (mwl__io_has_nul(mwl_get(args, texts[i]))) return "the url or the method has a NUL";
+    const char *wrong = add_headers(r, mwl_get(args, "headers"));
     if (!wrong) wrong = make_body(r, call);
-    if (!wrong) wrong = mwl__http_add_key(r, call, mwl__io_arg(args, "idempotencyKey"));
+    if (!wrong) wrong = mwl__http_add_key(r, call, mwl_get(args, "idempotencyKey"));
     if (!wrong) wrong = add_default(r, "User-Agent", "mwlvm/" MWL_VERSION);
     if (!wrong) wrong = add_default(r, "Accept", "*/*");
-    return wrong ? wrong : take_tls(r, mwl__io_arg(args, "tls"));
+    return wrong ? wrong : take_tls(r, mwl_get(args, "tls"));
 }
 
 bool mwl__http_prepare(mwl__http_request *r, mwl_call *call) {
@@ -287,7 +286,7 @@ bool mwl__http_set_options(mwl__http_request *r, mwl_call *call) {
     mwl__curl.easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, mwl__http_open_socket);
     mwl__curl.easy_setopt(e, CURLOPT_OPENSOCKETDATA, r);
     set_method(r);
-    set_tls(r, mwl__io_arg(args, "tls"));
+    set_tls(r, mwl_get(args, "tls"));
     return true;
 }
 

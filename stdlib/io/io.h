@@ -133,10 +133,6 @@ void mwl__io_refuse(mwl_call *call, const char *prefix, mwl_io_right right, cons
 
 /* ---- help ------------------------------------------------------------------------------------ */
 
-/* Members of the arguments, with their defaults. The document has checked the kinds. */
-static inline mwl_value mwl__io_arg(mwl_value args, const char *name) {
-    return mwl_object_get(args, name, strlen(name));
-}
 /* The text of a member, lent; `otherwise` if it is not there. */
 const char *mwl__io_arg_text(mwl_value args, const char *name, const char *otherwise);
 double mwl__io_arg_number(mwl_value args, const char *name, double otherwise);

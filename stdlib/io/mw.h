@@ -8,7 +8,7 @@
 
 /* The argument `key` of onEntry, a text; "" if it is not there. */
 static inline const char *mwl__mw_key(mwl_value args, size_t *len) {
-    mwl_value v = mwl__io_arg(args, "key");
+    mwl_value v = mwl_get(args, "key");
     *len = 0;
     return mwl_value_kind(v) == MWL_KIND_STRING ? mwl_as_text(v, len) : "";
 }

@@ -132,11 +132,11 @@ static void stop_waiting(kept *k, int64_t number) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static int64_t number_of(mwl_value state) { return mwl_as_int(mwl__io_arg(state, "number")); }
+static int64_t number_of(mwl_value state) { return mwl_as_int(mwl_get(state, "number")); }
 
 static kept *kept_of(const cache *c, mwl_value state) {
     size_t len = 0;
-    mwl_value key = mwl__io_arg(state, "key");
+    mwl_value key = mwl_get(state, "key");
     if (mwl_value_kind(key) != MWL_KIND_STRING) return NULL;
     const char *text = mwl_as_text(key, &len);
     return mwl__keyed_find(&c->keys, text, len);
@@ -145,11 +145,11 @@ static kept *kept_of(const cache *c, mwl_value state) {
 /* The key of the record: the key of the arguments as JSON, after the name of the store and two NUL
  * if there is one. */
 static bool write_key(mwl_phase *phase, mwl__bytes *out) {
-    mwl_value args = mwl_phase_arguments(phase), file = mwl__io_arg(args, "file");
+    mwl_value args = mwl_phase_arguments(phase), file = mwl_get(args, "file");
     size_t len = 0;
     const char *name = mwl_as_text(file, &len);
     if (name && !(mwl__bytes_add(out, "", 1) && mwl__bytes_add(out, name, len + 1))) return false;
-    return mwl_json_write_to(mwl_phase_heap(phase), mwl__io_arg(args, "key"), MWL_JSON_CANONICAL,
+    return mwl_json_write_to(mwl_phase_heap(phase), mwl_get(args, "key"), MWL_JSON_CANONICAL,
                              mwl__bytes_sink, out) == MWL_OK;
 }
 
@@ -349,7 +349,7 @@ static void look(cache *c, mwl_phase *phase, kept *k) {
 static void cache_entry(mwl_phase *phase, void *user) {
     cache *c = cache_of(user);
     mwl_value state = mwl_phase_state(phase);
-    if (mwl__io_has_nul(mwl__io_arg(mwl_phase_arguments(phase), "file"))) {
+    if (mwl__io_has_nul(mwl_get(mwl_phase_arguments(phase), "file"))) {
         mwl__mw_fail(phase, PREFIX ".StoreFailed", false, mwl_absent(),
                      "the name of the file has a NUL");
         return;
@@ -406,8 +406,7 @@ static void cache_success(mwl_phase *phase, void *user) {
                 keep_text(c, k, &text);
     mwl__bytes_free(&text);
     if (!good) return; /* not kept: the next one makes it again */
-    int64_t ttl = mwl_as_int(mwl__io_arg(state, "ttl")),
-            max = mwl_as_int(mwl__io_arg(state, "max"));
+    int64_t ttl = mwl_as_int(mwl_get(state, "ttl")), max = mwl_as_int(mwl_get(state, "max"));
     k->until_ns = mwl__mw_mono(phase) + ttl;
     if (k->file) {
         put_value(k, ttl, (size_t)max);

@@ -27,7 +27,7 @@ static mwl__keyed *breakers(mwl_io *io) {
 
 static breaker *breaker_of(mwl_io *io, mwl_value state) {
     size_t len = 0;
-    mwl_value key = mwl__io_arg(state, "key");
+    mwl_value key = mwl_get(state, "key");
     mwl__keyed *t = breakers(io);
     if (!t || mwl_value_kind(key) != MWL_KIND_STRING) return NULL;
     const char *text = mwl_as_text(key, &len);
@@ -36,7 +36,7 @@ static breaker *breaker_of(mwl_io *io, mwl_value state) {
 
 static mwl_value new_state(mwl_phase *phase, const char *key, size_t len, bool probe) {
     mwl_heap *heap = mwl_phase_heap(phase);
-    mwl_value args = mwl_phase_arguments(phase), match = mwl__io_arg(args, "match");
+    mwl_value args = mwl_phase_arguments(phase), match = mwl_get(args, "match");
     mwl_value v = mwl__io_set(heap, mwl_object(heap, 5), "key", mwl_string(heap, key, len));
     v = mwl__io_set(heap, v, "failures", mwl_number(mwl__io_arg_number(args, "failures", 5)));
     v = mwl__io_set(heap, v, "openFor",
@@ -80,7 +80,7 @@ static void breaker_entry(mwl_phase *phase, void *user) {
     if (b->open) b->probing = true;
 }
 
-static bool is_probe(mwl_value state) { return mwl_as_bool(mwl__io_arg(state, "probe")); }
+static bool is_probe(mwl_value state) { return mwl_as_bool(mwl_get(state, "probe")); }
 
 /* The entry has reported: `left` has nothing to do. */
 static void reported(mwl_phase *phase) { mwl_phase_set_state(phase, mwl_null()); }
@@ -97,7 +97,7 @@ static void breaker_success(mwl_phase *phase, void *user) {
 }
 
 static void breaker_failure(mwl_phase *phase, void *user) {
-    mwl_value state = mwl_phase_state(phase), match = mwl__io_arg(state, "match");
+    mwl_value state = mwl_phase_state(phase), match = mwl_get(state, "match");
     breaker *b = breaker_of(user, state);
     if (!b) return;
     bool probe = is_probe(state);
@@ -109,7 +109,7 @@ static void breaker_failure(mwl_phase *phase, void *user) {
     } else if (probe || (!b->open && ++b->failures >= mwl__io_arg_number(state, "failures", 5))) {
         b->open = true;
         b->probing = false;
-        b->until_ns = mwl__mw_mono(phase) + mwl_as_int(mwl__io_arg(state, "openFor"));
+        b->until_ns = mwl__mw_mono(phase) + mwl_as_int(mwl_get(state, "openFor"));
     }
     reported(phase);
 }

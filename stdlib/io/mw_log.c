@@ -15,7 +15,7 @@ static mwl_io_level level_of(const char *name) {
 static void write_line(mwl_phase *phase, mwl_io *io, mwl_value with, mwl_io_level level,
                        const char *what, mwl_value take_fields) {
     mwl_heap *heap = mwl_phase_heap(phase);
-    mwl_value fields = take_fields, more = mwl__io_arg(with, "fields"), key, value;
+    mwl_value fields = take_fields, more = mwl_get(with, "fields"), key, value;
     mwl__payer payer = MWL__PAID_BY_PHASE(phase);
     mwl__bytes message = {.payer = &payer};
     for (size_t i = 0;
@@ -23,7 +23,7 @@ static void write_line(mwl_phase *phase, mwl_io *io, mwl_value with, mwl_io_leve
         if (mwl_is_absent(mwl_object_find(fields, key)))
             fields = mwl_object_put(heap, fields, mwl_value_keep(key), mwl_value_keep(value));
     size_t len = 0;
-    const char *text = mwl_as_text(mwl__io_arg(with, "message"), &len);
+    const char *text = mwl_as_text(mwl_get(with, "message"), &len);
     if (mwl__bytes_add(&message, text ? text : "", len) && mwl__bytes_add(&message, ": ", 2) &&
         mwl__bytes_add(&message, what, strlen(what)))
         (void)mwl_phase_charge(phase,
@@ -48,10 +48,10 @@ static void log_entry(mwl_phase *phase, void *user) {
 static mwl_value failure_fields(mwl_heap *heap, mwl_value fields, mwl_value failure) {
     static const char *const names[] = {"code", "message"};
     static const char *const as[] = {"code", "reason"};
-    mwl_value type = mwl__io_arg(failure, "type");
+    mwl_value type = mwl_get(failure, "type");
     if (!mwl_is_absent(type)) fields = mwl__io_set(heap, fields, "outcome", mwl_value_keep(type));
     for (size_t i = 0; i < 2; i++) {
-        mwl_value v = mwl__io_arg(failure, names[i]);
+        mwl_value v = mwl_get(failure, names[i]);
         if (!mwl_is_absent(v)) fields = mwl__io_set(heap, fields, as[i], mwl_value_keep(v));
     }
     return fields;
@@ -59,13 +59,13 @@ static mwl_value failure_fields(mwl_heap *heap, mwl_value fields, mwl_value fail
 
 static void log_always(mwl_phase *phase, void *user) {
     mwl_heap *heap = mwl_phase_heap(phase);
-    mwl_value state = mwl_phase_state(phase), with = mwl__io_arg(state, "with");
+    mwl_value state = mwl_phase_state(phase), with = mwl_get(state, "with");
     if (mwl_value_kind(state) == MWL_KIND_NULL) return; /* `when` of onEntry was false */
     mwl_value fields = mwl_object(heap, 6), value = mwl_phase_result_value(phase);
     bool ok = mwl_phase_succeeded(phase);
     mwl_io_level level = level_of(mwl__io_arg_text(with, "level", "info"));
     if (!ok && level < MWL_IO_WARN) level = MWL_IO_WARN;
-    double ms = (double)(mwl__mw_mono(phase) - mwl_as_int(mwl__io_arg(state, "at"))) / 1e6;
+    double ms = (double)(mwl__mw_mono(phase) - mwl_as_int(mwl_get(state, "at"))) / 1e6;
     if (ok)
         fields = mwl__io_set(heap, fields, "outcome", mwl_string(heap, "success", 7));
     else

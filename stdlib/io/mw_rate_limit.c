@@ -76,11 +76,11 @@ static void rate_limit_entry(mwl_phase *phase, void *user) {
 static void rate_limit_left(mwl_value state, void *user) {
     size_t len = 0;
     mwl__keyed *t = buckets(user);
-    mwl_value key = mwl__io_arg(state, "key");
+    mwl_value key = mwl_get(state, "key");
     if (!t || mwl_value_kind(key) != MWL_KIND_STRING) return;
     const char *text = mwl_as_text(key, &len);
     bucket *b = mwl__keyed_find(t, text, len);
-    if (b && b->used) b->full_ns -= mwl_as_int(mwl__io_arg(state, "interval"));
+    if (b && b->used) b->full_ns -= mwl_as_int(mwl_get(state, "interval"));
 }
 
 static void rate_limit_close(mwl_io *io, void *state) {

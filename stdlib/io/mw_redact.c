@@ -94,11 +94,11 @@ static bool add_paths(mwl_phase *phase, mwl_io *io, mwl_value paths) {
 /* Constant paths are known before the run begins: so its first event does not show them. */
 static mwl_value redact_prepare(mwl_heap *heap, mwl_value args, void *user) {
     (void)heap;
-    return mwl_bool(add_paths(NULL, user, mwl__io_arg(args, "paths")));
+    return mwl_bool(add_paths(NULL, user, mwl_get(args, "paths")));
 }
 
 static void redact_entry(mwl_phase *phase, void *user) {
-    mwl_value paths = mwl__io_arg(mwl_phase_arguments(phase), "paths");
+    mwl_value paths = mwl_get(mwl_phase_arguments(phase), "paths");
     if (mwl_phase_set_state(phase, mwl_value_keep(paths)) != MWL_OK) return;
     if (!add_paths(phase, user, paths) || !mark_paths(phase, user, paths, mwl_phase_input(phase)))
         mwl__mw_refuse(phase, PREFIX ".OutOfMemory", true, -1, "out of memory");
@@ -115,7 +115,7 @@ static void redact_success(mwl_phase *phase, void *user) {
 }
 
 static void redact_failure(mwl_phase *phase, void *user) {
-    redact_result(phase, user, mwl__io_arg(mwl_phase_result_value(phase), "details"));
+    redact_result(phase, user, mwl_get(mwl_phase_result_value(phase), "details"));
 }
 
 const mwl_middleware mwl__io_mw_redact = {MWL__IO_MW(redact, "redact"), .entry = redact_entry,

@@ -240,7 +240,7 @@ static bool text_is(mwl_value v, const char *word) {
 static const char *read_tree(mwl_io_policy *policy, mwl_value tree, const char *folder,
                              mwl_status *status) {
     *status = MWL_E_SYNTAX;
-    mwl_value allow = mwl__io_arg(tree, "allow"), key, value;
+    mwl_value allow = mwl_get(tree, "allow"), key, value;
     if (mwl_value_kind(tree) != MWL_KIND_OBJECT) return "a policy is an object";
     for (size_t i = 0; mwl_object_at(tree, i, &key, NULL); i++)
         if (!text_is(key, "allow") && !text_is(key, "description"))

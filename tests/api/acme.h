@@ -27,7 +27,7 @@ static inline void acme_done(acme *a) {
 }
 
 static mwl_value acme_argument(mwl_phase *phase, const char *name) {
-    return mwl_object_get(mwl_phase_arguments(phase), name, strlen(name));
+    return mwl_get(mwl_phase_arguments(phase), name);
 }
 
 #define ACME_URI(name) "mwl:provider.middleware/acme/" name "/v1"

@@ -259,8 +259,7 @@ static void rh_look(rh *h, uint32_t at) {
     mwl_heap *heap = mwl_vm_heap(h->home[at]);
     mwl_place place;
     (void)mwl_run_failed_at(run, result, &place);
-    rh_must(mwl_value_kind(mwl_object_get(result, "type", 4)) == MWL_KIND_STRING,
-            "a Result without a type");
+    rh_must(mwl_value_kind(mwl_get(result, "type")) == MWL_KIND_STRING, "a Result without a type");
     char *text = NULL;
     size_t len = 0;
     mwl_status st = mwl_json_write(heap, result, MWL_JSON_COMPACT, &text, &len);

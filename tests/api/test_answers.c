@@ -16,8 +16,8 @@
 /* The input's `says` is the window's metadata; with `fail` the call fails. */
 static void settle(mwl_call *call) {
     mwl_value in = mwl_call_input(call);
-    mwl_call_set_metadata(call, mwl_value_keep(mwl_object_get(in, "says", 4)));
-    if (mwl_as_bool(mwl_object_get(in, "fail", 4)))
+    mwl_call_set_metadata(call, mwl_value_keep(mwl_get(in, "says")));
+    if (mwl_as_bool(mwl_get(in, "fail")))
         mwl_call_fail(call, NULL, "Acme.Failed", NULL, mwl_absent());
     else
         mwl_call_succeed(call, mwl_null());

@@ -423,7 +423,7 @@ UTEST(callbacks, prepare_starts_the_program_that_is_being_linked) {
     ASSERT_TRUE(h.begun != NULL);
     mwl_vm_pump(h.f.vm, MWL_NO_BUDGET);
     EXPECT_TRUE(h.f.run == NULL);
-    mwl_value code = mwl_object_get(mwl_run_result(h.begun), "code", 4);
+    mwl_value code = mwl_get(mwl_run_result(h.begun), "code");
     EXPECT_STREQ(mwl_as_text(code, NULL), "System.ExpressionEvaluationError");
     close_host(&h);
 }

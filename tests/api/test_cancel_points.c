@@ -111,7 +111,7 @@ static void end_at(int *utest_result, mwl_program *program, uint32_t slice, how 
         EXPECT_EQ(words(b.a.log, " entry"),
                   words(b.a.log, " always")); /* onAlways once for each established */
         EXPECT_EQ(b.s.on_stack, 0);
-        mwl_value type = mwl_object_get(mwl_run_result(b.run), "type", 4);
+        mwl_value type = mwl_get(mwl_run_result(b.run), "type");
         if (h == CANCEL) EXPECT_STREQ(mwl_as_text(type, NULL), "cancellation");
     }
     acme_done(&b.a);

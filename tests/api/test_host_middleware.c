@@ -400,7 +400,7 @@ UTEST_F(host_middleware, a_deadline_is_metadata_that_the_machine_writes) {
 static mwl_value count_say(mwl_heap *heap, mwl_value arguments, void *user) {
     (void)heap;
     ++*(int *)user;
-    return mwl_number((double)mwl_count(mwl_object_get(arguments, "say", 3)));
+    return mwl_number((double)mwl_count(mwl_get(arguments, "say")));
 }
 
 /* Contributes the prepared value, if there is one. */

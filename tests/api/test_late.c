@@ -97,10 +97,10 @@ static const char *chain(const char *definition, uint32_t slice) {
     for (int n = 0; n < 10000 && mwl_run_get_state(f.run) != MWL_RUN_DONE; n++)
         (void)mwl_vm_pump(f.vm, 0);
     mwl_value link = mwl_run_result(f.run);
-    for (; mwl_value_kind(link) == MWL_KIND_OBJECT; link = mwl_object_get(link, "previous", 8)) {
+    for (; mwl_value_kind(link) == MWL_KIND_OBJECT; link = mwl_get(link, "previous")) {
         size_t len, n = strlen(out);
-        mwl_value code = mwl_object_get(link, "code", 4);
-        const char *type = mwl_as_text(mwl_object_get(link, "type", 4), &len);
+        mwl_value code = mwl_get(link, "code");
+        const char *type = mwl_as_text(mwl_get(link, "type"), &len);
         const char *text = mwl_is_absent(code) ? "ok" : mwl_as_text(code, &len),
                    *last = strrchr(text, '.');
         snprintf(out + n, sizeof out - n, "%s%c:%s", n ? " " : "", type[0], last ? last + 1 : text);

@@ -105,11 +105,11 @@ static const char *outcome(flow *f) {
     static char out[200];
     mwl_value v = mwl_run_result(f->run);
     out[0] = 0;
-    mwl_value arm = mwl_object_get(mwl_object_get(v, "details", 7), "arm", 3);
-    if (mwl_is_absent(arm)) arm = mwl_object_get(mwl_object_get(v, "value", 5), "arm", 3);
-    if (mwl_is_absent(mwl_object_get(v, "code", 4))) strcat(out, "ok ");
-    for (; mwl_value_kind(v) == MWL_KIND_OBJECT; v = mwl_object_get(v, "previous", 8)) {
-        const char *code = mwl_as_text(mwl_object_get(v, "code", 4), NULL), *last;
+    mwl_value arm = mwl_get(mwl_get(v, "details"), "arm");
+    if (mwl_is_absent(arm)) arm = mwl_get(mwl_get(v, "value"), "arm");
+    if (mwl_is_absent(mwl_get(v, "code"))) strcat(out, "ok ");
+    for (; mwl_value_kind(v) == MWL_KIND_OBJECT; v = mwl_get(v, "previous")) {
+        const char *code = mwl_as_text(mwl_get(v, "code"), NULL), *last;
         if (!code) break;
         last = strrchr(code, '.');
         snprintf(out + strlen(out), sizeof out - strlen(out), "%s ", last ? last + 1 : code);

@@ -23,7 +23,7 @@ UTEST(reload, old_runs_finish_on_the_old_program) {
     }
     mwl_vm_pump(f.vm, MWL_NO_BUDGET);
     for (int i = 0; i < 2; i++) {
-        EXPECT_EQ(mwl_as_number(mwl_object_get(mwl_run_value(old[i]), "version", 7)), i + 1);
+        EXPECT_EQ(mwl_as_number(mwl_get(mwl_run_value(old[i]), "version")), i + 1);
         mwl_run_free(old[i]);
     }
     flow_close(&f);

@@ -89,7 +89,7 @@ static void run_it(job *j, const mwl_asm_result *image) {
         char *out = NULL;
         size_t len = 0;
         mwl_value result = mwl_run_result(run),
-                  code = mwl_object_get(result, mwl_run_succeeded(run) ? "type" : "code", 4);
+                  code = mwl_get(result, mwl_run_succeeded(run) ? "type" : "code");
         (void)mwl_json_write(h, result, MWL_JSON_CANONICAL, &out, &len);
         mwl_text_free(h, out, len);
         const char *s = mwl_as_text(code, NULL);

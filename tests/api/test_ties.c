@@ -73,8 +73,8 @@ static mwl_run *start(mwl_vm *vm, mwl_program *p, const char *id) {
 static const char *result(mwl_run *run) {
     static char out[200];
     mwl_value v = mwl_run_result(run);
-    const char *code = mwl_as_text(mwl_object_get(v, "code", 4), NULL),
-               *message = mwl_as_text(mwl_object_get(v, "message", 7), NULL);
+    const char *code = mwl_as_text(mwl_get(v, "code"), NULL),
+               *message = mwl_as_text(mwl_get(v, "message"), NULL);
     if (mwl_run_get_state(run) != MWL_RUN_DONE) return "waits";
     snprintf(out, sizeof out, "%s%s%s", code ? strrchr(code, '.') + 1 : "ok", message ? ": " : "",
              message ? message : "");

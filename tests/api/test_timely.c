@@ -92,8 +92,8 @@ static double lateness(const char *definition, char *said, size_t size) {
         flow_load(&f, definition) && flow_start(&f, "null")) {
         while (mwl_run_get_state(f.run) != MWL_RUN_DONE) (void)mwl_vm_pump(f.vm, 1000000);
         size_t len;
-        const char *text = mwl_as_text(mwl_object_get(mwl_run_result(f.run), "value", 5), &len);
-        const char *code = mwl_as_text(mwl_object_get(mwl_run_result(f.run), "message", 7), &len);
+        const char *text = mwl_as_text(mwl_get(mwl_run_result(f.run), "value"), &len);
+        const char *code = mwl_as_text(mwl_get(mwl_run_result(f.run), "message"), &len);
         snprintf(said, size, "%s", text ? text : code ? code : "no lateness");
         if (text && sscanf(text, "%lfs", &seconds) == 1) late = seconds * 1e9;
     } else {

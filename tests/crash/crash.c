@@ -82,8 +82,7 @@ static void effect(mwl_call *call, void *user) {
     if (status == MWL_OK && !knows)
         fail(mwl_as_text(key, NULL), "no snapshot in the store knows it");
     snprintf(line, sizeof line, "effect %s %s %u %s", run, mwl_as_text(key, NULL),
-             mwl_call_attempt(call),
-             mwl_as_text(mwl_object_get(mwl_call_arguments(call), "text", 4), NULL));
+             mwl_call_attempt(call), mwl_as_text(mwl_get(mwl_call_arguments(call), "text"), NULL));
     note(line);
     mwl_value_drop(mwl_call_heap(call), key);
     if (w.n_calls == CALLS) abort();

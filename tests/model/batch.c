@@ -45,9 +45,7 @@ static void listen(void *ctx, const mwl_trace_event *event) {
             event->step); /* names need no escapes */
 }
 
-static mwl_value member(const job *j, const char *name) {
-    return mwl_object_get(j->line, name, strlen(name));
-}
+static mwl_value member(const job *j, const char *name) { return mwl_get(j->line, name); }
 
 static bool listens(const job *j) {
     mwl_value v = member(j, "listen");

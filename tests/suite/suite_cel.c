@@ -45,7 +45,7 @@ static bool evaluate(struct cel_suite *c, mwl_value test, mwl__cel_code *code, m
     mwl_value *values = suite_alloc((n_vars + 1) * sizeof *values);
     bool ok = true;
     for (size_t i = 0; i < n_vars; i++) {
-        mwl_value bound = mwl_object_get(cel_member(test, "bindings"), names[i], strlen(names[i]));
+        mwl_value bound = mwl_get(mwl_get(test, "bindings"), names[i]);
         values[i] = mwl_is_absent(bound) ? mwl_absent() : cel_value(c, bound);
         ok = ok && (mwl_is_absent(bound) || !mwl_is_absent(values[i]));
     }
@@ -62,7 +62,7 @@ static bool evaluate(struct cel_suite *c, mwl_value test, mwl__cel_code *code, m
     };
     memset(code, 0, sizeof *code);
     size_t len = 0;
-    const char *expr = mwl_as_text(cel_member(test, "expr"), &len);
+    const char *expr = mwl_as_text(mwl_get(test, "expr"), &len);
     c->why[0] = '\0';
     if (!ok) {
         snprintf(c->why, sizeof c->why, "a binding could not be read");
@@ -131,8 +131,8 @@ static void expect_type(struct run *r, const char *name, mwl_value test, mwl_val
         suite_fail(r->s, name, "no type; wanted %s", wanted);
     else if (!wanted || strcmp(type, wanted) != 0)
         suite_fail(r->s, name, "type %s; wanted %s", type, wanted);
-    else if (!cel_flag(test, "check_only") && !mwl_is_absent(cel_member(typed, "value")))
-        expect_value(r, name, test, cel_member(typed, "value"));
+    else if (!cel_flag(test, "check_only") && !mwl_is_absent(mwl_get(typed, "value")))
+        expect_value(r, name, test, mwl_get(typed, "value"));
     else
         suite_pass(r->s, name);
     free(wanted);
@@ -147,12 +147,12 @@ static void run_test(struct run *r, mwl_value test) {
     bool in_ext = strncmp(r->file, "ext/", 4) == 0;
     if (cel_flag(test, "needs_proto")) {
         suite_skip(r->s, name, "needs protobuf messages");
-    } else if (!mwl_is_absent(cel_member(test, "disputed")) && !in_ext) {
+    } else if (!mwl_is_absent(mwl_get(test, "disputed")) && !in_ext) {
         suite_skip(r->s, name, "disputed: cel-go does the opposite");
-    } else if (!mwl_is_absent(cel_member(test, "value"))) {
-        expect_value(r, name, test, cel_member(test, "value"));
-    } else if (!mwl_is_absent(cel_member(test, "typed_result"))) {
-        expect_type(r, name, test, cel_member(test, "typed_result"));
+    } else if (!mwl_is_absent(mwl_get(test, "value"))) {
+        expect_value(r, name, test, mwl_get(test, "value"));
+    } else if (!mwl_is_absent(mwl_get(test, "typed_result"))) {
+        expect_type(r, name, test, mwl_get(test, "typed_result"));
     } else {
         expect_error(r, name, test);
     }
@@ -170,7 +170,7 @@ static bool run_file(void *user, const char *path, const char *relative) {
     if (!text || mwl_json_parse(r->c.heap, text, len, &file, &error) != MWL_OK) {
         suite_fail(r->s, relative, "%s", error.message);
     } else {
-        mwl_value tests = cel_member(file, "tests");
+        mwl_value tests = mwl_get(file, "tests");
         r->file = relative;
         for (size_t i = 0; i < mwl_count(tests); i++) run_test(r, mwl_array_at(tests, i));
     }

@@ -20,9 +20,8 @@ bool cel_suite_init(struct cel_suite *c);
 void cel_suite_done(struct cel_suite *c);
 bool cel_exec_init(struct cel_suite *c); /* a fresh c->x */
 
-/* Members of a test; text is malloc'd and ends at the first NUL, or NULL. */
-mwl_value cel_member(mwl_value object, const char *name);
 bool cel_flag(mwl_value object, const char *name);
+/* The text of a member, malloc'd, to its first NUL; NULL if it is none. */
 char *cel_text(mwl_value object, const char *name);
 
 /* Makes a value from a VALUE of the README, given; absent if it has another form. */

@@ -32,14 +32,8 @@ void cel_suite_done(struct cel_suite *c) {
     mwl_heap_free(c->heap);
 }
 
-/* ---- members --------------------------------------------------------------------------------- */
-
-mwl_value cel_member(mwl_value object, const char *name) {
-    return mwl_object_get(object, name, strlen(name));
-}
-
 bool cel_flag(mwl_value object, const char *name) {
-    mwl_value v = cel_member(object, name);
+    mwl_value v = mwl_get(object, name);
     return mwl_value_kind(v) == MWL_KIND_BOOL && mwl_as_bool(v);
 }
 
@@ -53,7 +47,7 @@ static char *text_copy(mwl_value v) {
     return copy;
 }
 
-char *cel_text(mwl_value object, const char *name) { return text_copy(cel_member(object, name)); }
+char *cel_text(mwl_value object, const char *name) { return text_copy(mwl_get(object, name)); }
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -106,10 +100,10 @@ static mwl_value time_value(const char *s, size_t len, bool is_duration) {
 mwl_value cel_value(struct cel_suite *c, mwl_value text) {
     char type[16] = "";
     size_t len = 0;
-    const char *t = mwl_as_text(cel_member(text, "t"), &len);
+    const char *t = mwl_as_text(mwl_get(text, "t"), &len);
     if (!t || len >= sizeof type) return mwl_absent();
     memcpy(type, t, len);
-    mwl_value v = cel_member(text, "v");
+    mwl_value v = mwl_get(text, "v");
     const char *s = mwl_as_text(v, &len);
     if (strcmp(type, "null") == 0) return mwl_null();
     if (strcmp(type, "bool") == 0) return mwl_bool(mwl_as_bool(v));
@@ -167,7 +161,7 @@ static bool has_name(char *const *names, size_t n, const char *name) {
 }
 
 char **cel_names(mwl_value test, size_t *n) {
-    mwl_value bindings = cel_member(test, "bindings"), decls = cel_member(test, "type_env");
+    mwl_value bindings = mwl_get(test, "bindings"), decls = mwl_get(test, "type_env");
     char **names = suite_alloc((mwl_count(bindings) + mwl_count(decls) + 1) * sizeof *names);
     *n = 0;
     for (size_t i = 0; i < mwl_count(bindings); i++) {
@@ -177,7 +171,7 @@ char **cel_names(mwl_value test, size_t *n) {
     }
     for (size_t i = 0; i < mwl_count(decls); i++) {
         mwl_value decl = mwl_array_at(decls, i);
-        if (mwl_is_absent(cel_member(decl, "type"))) continue;
+        if (mwl_is_absent(mwl_get(decl, "type"))) continue;
         char *name = cel_text(decl, "name");
         if (has_name(names, *n, name))
             free(name);
@@ -196,19 +190,19 @@ void cel_names_free(char **names, size_t n) {
 static cel_decl *declarations(mwl__arena *arena, mwl_value env) {
     cel_decl *decls = mwl__arena_new(arena, (mwl_count(env) + 1) * sizeof *decls);
     for (size_t i = 0; i < mwl_count(env); i++) {
-        mwl_value decl = mwl_array_at(env, i), overloads = cel_member(decl, "overloads");
+        mwl_value decl = mwl_array_at(env, i), overloads = mwl_get(decl, "overloads");
         size_t n = mwl_count(overloads);
-        decls[i].name = mwl_as_text(cel_member(decl, "name"), NULL);
-        decls[i].type = mwl_as_text(cel_member(decl, "type"), NULL);
+        decls[i].name = mwl_as_text(mwl_get(decl, "name"), NULL);
+        decls[i].type = mwl_as_text(mwl_get(decl, "type"), NULL);
         cel_overload *list = mwl__arena_new(arena, (n + 1) * sizeof *list);
         for (size_t j = 0; j < n; j++) {
-            mwl_value o = mwl_array_at(overloads, j), params = cel_member(o, "params");
+            mwl_value o = mwl_array_at(overloads, j), params = mwl_get(o, "params");
             const char **texts = mwl__arena_new(arena, (mwl_count(params) + 1) * sizeof *texts);
             for (size_t k = 0; k < mwl_count(params); k++)
                 texts[k] = mwl_as_text(mwl_array_at(params, k), NULL);
             list[j].params = texts;
             list[j].n_params = mwl_count(params);
-            list[j].result = mwl_as_text(cel_member(o, "result"), NULL);
+            list[j].result = mwl_as_text(mwl_get(o, "result"), NULL);
             list[j].member = cel_flag(o, "member");
         }
         decls[i].overloads = list;
@@ -225,16 +219,16 @@ struct scope {
 static unsigned lookup(void *ctx, const char *name, size_t len, mwl__cel_lit *lit) {
     const struct scope *s = ctx;
     unsigned is = mwl__cel_standard_name(&s->c->functions, name, len, lit);
-    mwl_value decls = cel_member(s->test, "type_env");
-    if (!mwl_is_absent(mwl_object_get(cel_member(s->test, "bindings"), name, len)))
+    mwl_value decls = mwl_get(s->test, "type_env");
+    if (!mwl_is_absent(mwl_object_get(mwl_get(s->test, "bindings"), name, len)))
         is |= MWL__CEL_NAME_VARIABLE;
     for (size_t i = 0; i < mwl_count(decls); i++) {
         mwl_value decl = mwl_array_at(decls, i);
         size_t n = 0;
-        const char *declared = mwl_as_text(cel_member(decl, "name"), &n);
+        const char *declared = mwl_as_text(mwl_get(decl, "name"), &n);
         if (n == len && memcmp(declared, name, len) == 0)
-            is |= mwl_is_absent(cel_member(decl, "type")) ? MWL__CEL_NAME_FUNCTION
-                                                          : MWL__CEL_NAME_VARIABLE;
+            is |= mwl_is_absent(mwl_get(decl, "type")) ? MWL__CEL_NAME_FUNCTION
+                                                       : MWL__CEL_NAME_VARIABLE;
     }
     return is;
 }
@@ -244,14 +238,14 @@ bool cel_deduced_type(struct cel_suite *c, mwl_value test, char *type, size_t si
     struct scope scope = {c, test};
     char *container = cel_text(test, "container");
     mwl__cel_options parse = {.arena = &arena, .macros = cel_test_macros};
-    parse.source = mwl_as_text(cel_member(test, "expr"), &parse.len);
+    parse.source = mwl_as_text(mwl_get(test, "expr"), &parse.len);
     parse.no_macros = cel_flag(test, "disable_macros");
     const mwl__cel_names names = {lookup, &scope, container};
     mwl__cel_tree tree;
     const char *text = NULL;
     bool ok = mwl__cel_parse(&parse, &tree) == MWL_OK &&
               mwl__cel_resolve(&arena, &tree, &names) == MWL_OK;
-    mwl_value env = cel_member(test, "type_env");
+    mwl_value env = mwl_get(test, "type_env");
     ok =
         ok && cel_deduce(&arena, &tree, declarations(&arena, env), mwl_count(env), &text) == MWL_OK;
     if (ok) snprintf(type, size, "%s", text);

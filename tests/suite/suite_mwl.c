@@ -317,7 +317,7 @@ static bool read_case(struct suite *s, const char *dir, const char *relative, co
     mwl_value v = mwl_absent();
     if (mwl_heap_new(NULL, &heap) != MWL_OK) return false;
     bool good = mwl_json_parse(heap, text, len, &v, NULL) == MWL_OK;
-    mwl_value scenarios = mwl_object_get(v, "scenarios", 9);
+    mwl_value scenarios = mwl_get(v, "scenarios");
     good = good && mwl_count(scenarios) > 0;
     if (good) run_case(s, dir, relative, scenarios);
     mwl_value_drop(heap, v);

@@ -21,8 +21,8 @@ static bool only_unknown_providers(const mwl_asm_result *result) {
         mwl_json_parse(heap, result->diagnostics, result->diagnostics_len, &all, NULL) == MWL_OK;
     for (size_t i = 0; only && i < mwl_count(all); i++) {
         mwl_value one = mwl_array_at(all, i);
-        const char *severity = mwl_as_text(mwl_object_get(one, "severity", 8), NULL);
-        const char *name = mwl_as_text(mwl_object_get(one, "name", 4), NULL);
+        const char *severity = mwl_as_text(mwl_get(one, "severity"), NULL);
+        const char *name = mwl_as_text(mwl_get(one, "name"), NULL);
         only = severity && name &&
                (strcmp(severity, "error") != 0 || strcmp(name, "unknown-provider") == 0);
     }

@@ -55,8 +55,8 @@ static void judge(struct meta *m, const char *name, mwl_value v) {
     mwl_value report = mwl_absent();
     bool valid = false;
     mwl_status st = mwl__schema_check(m->schema, v, &env, &valid, &report);
-    const char *why = mwl_as_text(mwl_object_get(report, "message", 7), NULL);
-    const char *where = mwl_as_text(mwl_object_get(report, "instanceLocation", 16), NULL);
+    const char *why = mwl_as_text(mwl_get(report, "message"), NULL);
+    const char *where = mwl_as_text(mwl_get(report, "instanceLocation"), NULL);
     if (st < 0)
         suite_fail(m->s, name, "%s", mwl_status_text(st));
     else if (valid != m->expected)

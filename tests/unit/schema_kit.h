@@ -74,14 +74,13 @@ static inline const char *kit_report(struct kit *k, const char *json, char *out,
     out[0] = '\0';
     if (mwl_json_parse(k->heap, json, strlen(json), &v, NULL) < 0) return "not JSON";
     if (mwl__schema_check(k->schema, v, &env, &valid, &report) < 0) snprintf(out, cap, "failed");
-    mwl_value errors = mwl_object_get(report, "errors", 6);
+    mwl_value errors = mwl_get(report, "errors");
     for (size_t i = 0; i < mwl_count(errors); i++) {
         mwl_value x = mwl_array_at(errors, i);
-        len +=
-            (size_t)snprintf(out + len, cap - len, "%s%s %s %s", i ? "\n" : "",
-                             mwl_as_text(mwl_object_get(x, "keywordLocation", 15), &(size_t){0}),
-                             mwl_as_text(mwl_object_get(x, "instanceLocation", 16), &(size_t){0}),
-                             mwl_as_text(mwl_object_get(x, "message", 7), &(size_t){0}));
+        len += (size_t)snprintf(out + len, cap - len, "%s%s %s %s", i ? "\n" : "",
+                                mwl_as_text(mwl_get(x, "keywordLocation"), &(size_t){0}),
+                                mwl_as_text(mwl_get(x, "instanceLocation"), &(size_t){0}),
+                                mwl_as_text(mwl_get(x, "message"), &(size_t){0}));
         if (len >= cap) break;
     }
     mwl_value_drop(k->heap, report);

@@ -190,7 +190,7 @@ UTEST(cel_eval, keys_are_listed_as_json_has_them) {
     ASSERT_EQ(place_compile(&p, NULL, text, strlen(text), true), MWL_OK);
     mwl_value out = mwl_absent();
     ASSERT_EQ(place_eval(&p, &out), MWL_EXEC_FAULT);
-    mwl_value having = mwl_object_get(mwl__as_fault(p.x.fault)->details, "having", 6);
+    mwl_value having = mwl_get(mwl__as_fault(p.x.fault)->details, "having");
     char *json = NULL;
     size_t len = 0;
     ASSERT_EQ(mwl_json_write(p.heap, having, MWL_JSON_COMPACT, &json, &len), MWL_OK);
@@ -208,7 +208,7 @@ UTEST(cel_eval, at_most_ten_keys_are_listed) {
     ASSERT_EQ(place_compile(&p, NULL, "vars.z", 6, true), MWL_OK);
     mwl_value out = mwl_absent();
     ASSERT_EQ(place_eval(&p, &out), MWL_EXEC_FAULT);
-    mwl_value having = mwl_object_get(mwl__as_fault(p.x.fault)->details, "having", 6);
+    mwl_value having = mwl_get(mwl__as_fault(p.x.fault)->details, "having");
     EXPECT_EQ(mwl_count(having), (size_t)10);
     place_close(&p);
 }

@@ -699,8 +699,8 @@ UTEST(json, repeated_parts_are_shared) {
     mwl_value v, tags[4], box[4];
     ASSERT_EQ(mwl_json_parse(h, text, sizeof text - 1, &v, NULL), MWL_OK);
     for (size_t i = 0; i < 4; i++) {
-        tags[i] = mwl_object_get(mwl_array_at(v, i), "tags", 4);
-        box[i] = mwl_object_get(mwl_array_at(v, i), "box", 3);
+        tags[i] = mwl_get(mwl_array_at(v, i), "tags");
+        box[i] = mwl_get(mwl_array_at(v, i), "box");
     }
     EXPECT_TRUE(tags[0].as.p == tags[1].as.p && box[0].as.p == box[1].as.p);
     EXPECT_FALSE(tags[1].as.p == tags[2].as.p || box[1].as.p == box[2].as.p);
@@ -709,7 +709,7 @@ UTEST(json, repeated_parts_are_shared) {
     mwl_value other = mwl_object_set(h, mwl_value_keep(box[0]), "x", 1, mwl_number(9));
     EXPECT_EQ(mwl_count(longer), 6u);
     EXPECT_EQ(mwl_count(tags[1]), 5u);
-    EXPECT_EQ(mwl_as_number(mwl_object_get(box[1], "x", 1)), 1);
+    EXPECT_EQ(mwl_as_number(mwl_get(box[1], "x")), 1);
     char *out = NULL;
     size_t len = 0;
     ASSERT_EQ(mwl_json_write(h, v, MWL_JSON_COMPACT, &out, &len), MWL_OK);
@@ -803,7 +803,7 @@ UTEST(json, one_text_after_another_shares_names_only) {
     for (size_t k = 0; k < 2; k++) ASSERT_TRUE(mwl_object_at(v[k], 0, &key[k], &in[k]));
     EXPECT_TRUE(key[0].as.p == key[1].as.p);
     EXPECT_FALSE(v[0].as.p == v[1].as.p || in[0].as.p == in[1].as.p);
-    EXPECT_FALSE(mwl_object_get(in[0], "x", 1).as.p == mwl_object_get(in[1], "x", 1).as.p);
+    EXPECT_FALSE(mwl_get(in[0], "x").as.p == mwl_get(in[1], "x").as.p);
     mwl_value_drop(h, before.value);
     for (size_t k = 0; k < 2; k++) mwl_value_drop(h, v[k]);
     EXPECT_EQ(mwl_heap_used(h), 0u);

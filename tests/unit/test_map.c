@@ -208,7 +208,7 @@ UTEST(map, limits) {
     ASSERT_EQ(mwl_heap_why(h), MWL_E_UTF8);
     ASSERT_TRUE(mwl_is_absent(mwl_object_set(h, mwl_array(h, 1), "a", 1, mwl_null())));
     ASSERT_EQ(mwl_heap_why(h), MWL_E_USAGE);
-    ASSERT_TRUE(mwl_is_absent(mwl_object_get(mwl_null(), "a", 1)));
+    ASSERT_TRUE(mwl_is_absent(mwl_get(mwl_null(), "a")));
     ASSERT_EQ(mwl_heap_used(h), (size_t)0);
     mwl_heap_free(h);
 }

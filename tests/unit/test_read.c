@@ -309,14 +309,14 @@ UTEST(read, to_values) {
     mwl_value v = mwl__node_value(heap, d.tree.root);
     ASSERT_EQ(MWL_KIND_OBJECT, mwl_value_kind(v));
     EXPECT_EQ((size_t)3, mwl_count(v));
-    EXPECT_EQ((size_t)3, mwl_count(mwl_object_get(v, "a", 1)));
-    mwl_value c = mwl_object_get(mwl_object_get(v, "b", 1), "c", 1);
+    EXPECT_EQ((size_t)3, mwl_count(mwl_get(v, "a")));
+    mwl_value c = mwl_get(mwl_get(v, "b"), "c");
     EXPECT_EQ((size_t)2, mwl_count(c));
     size_t len;
-    const char *s = mwl_as_text(mwl_object_get(mwl_array_at(c, 1), "d", 1), &len);
+    const char *s = mwl_as_text(mwl_get(mwl_array_at(c, 1), "d"), &len);
     ASSERT_EQ((size_t)2, len);
     EXPECT_EQ(0, memcmp(s, "\xC3\xA9", 2));
-    EXPECT_TRUE(mwl_as_bool(mwl_object_get(v, "e", 1)));
+    EXPECT_TRUE(mwl_as_bool(mwl_get(v, "e")));
     mwl_value_drop(heap, v);
     EXPECT_EQ((size_t)0, mwl_heap_used(heap));
     mwl_heap_free(heap);

@@ -84,8 +84,8 @@ UTEST(schema_compile, defaults) {
     ASSERT_EQ(MWL_OK, k.status);
     mwl_value d = mwl__schema_defaults(k.heap, k.tree.root);
     EXPECT_EQ(2u, mwl_count(d));
-    EXPECT_EQ(MWL_KIND_ARRAY, mwl_value_kind(mwl_object_get(d, "a", 1)));
-    EXPECT_EQ(MWL_KIND_NULL, mwl_value_kind(mwl_object_get(d, "c", 1)));
+    EXPECT_EQ(MWL_KIND_ARRAY, mwl_value_kind(mwl_get(d, "a")));
+    EXPECT_EQ(MWL_KIND_NULL, mwl_value_kind(mwl_get(d, "c")));
     mwl_value_drop(k.heap, d);
     kit_close(&k);
 }

@@ -91,7 +91,7 @@ static bool give_out(tool *t, mwl_call *call, const char *path) {
 static void checksum(mwl_call *call, void *user) {
     size_t len;
     const char *path = mwl_as_text(mwl_call_input(call), &len);
-    const char *pause = mwl_as_text(mwl_object_get(mwl_call_arguments(call), "pause", 5), &len);
+    const char *pause = mwl_as_text(mwl_get(mwl_call_arguments(call), "pause"), &len);
     int64_t ns = 0;
     mwl_value answer;
     if (!path || (pause && mwl_duration_parse(pause, len, &ns) < 0)) {

@@ -88,7 +88,7 @@ static bool is_case(const char *text, size_t len) {
     if (!strstr(text, "\"definition\"") || mwl_heap_new(NULL, &heap) != MWL_OK) return false;
     bool is = mwl_json_parse(heap, text, len, &v, NULL) != MWL_OK /* it says what is wrong */ ||
               (mwl_value_kind(mwl_get(v, "definition")) == MWL_KIND_STRING &&
-               mwl_is_absent(mwl_object_get(v, "$schema", 7)));
+               mwl_is_absent(mwl_get(v, "$schema")));
     mwl_value_drop(heap, v);
     mwl_heap_free(heap);
     return is;
