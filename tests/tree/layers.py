@@ -126,6 +126,7 @@ def check_settings(problems):
 
 # What is decided in one place of the command, and the file that has it.
 ONE_PLACE = {
+    r"\bmwl_vm_new\(": ("tools/session/turn.c", "a VM is made by session_vm()"),
     r"\bmwl_vm_pump\w*\(": ("tools/session/turn.c", "a VM gets its turns from tools/session/turn.h"),
     r"\bcmd_fail\(\"out of memory\"": ("tools/base/cmd.c", "cmd_no_memory() reports it, with its exit status"),
     r"\buv_default_loop\(": ("tools/session/loop.c", "the loop of the command is that of tools/session/loop.h"),

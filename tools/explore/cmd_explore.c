@@ -7,8 +7,8 @@
 #include "tools/explore/script.h"
 #include "tools/base/file_out.h"
 #include "tools/base/input.h"
+#include "tools/session/turn.h"
 #include "tools/session/values.h"
-#include "mwl_std.h"
 #include "tools/host/io_host.h"
 #include "tools/base/options.h"
 #include "tools/base/term.h"
@@ -172,9 +172,10 @@ static int make_vm(struct job *j) {
     s->budget = j->budget;
     s->cancels = !j->no_cancel;
     s->no_merge = j->no_merge;
-    mwl_status status = mwl_vm_new(&config, &s->vm);
-    if (status == MWL_OK) s->heap = mwl_vm_heap(s->vm);
-    if (status == MWL_OK) status = mwl_std_add(s->vm, MWL_STD_ALL, &error);
+    struct session_turns turns;
+    mwl_status status = session_vm(&config, &turns);
+    s->vm = turns.vm;
+    if (s->vm) s->heap = mwl_vm_heap(s->vm);
     if (status == MWL_OK) status = search_bind(s, &error);
     if (status == MWL_OK || status == MWL_E_NOMEM) return cmd_status(status);
     cmd_fail("%s", error.message ? error.message : mwl_status_text(status));

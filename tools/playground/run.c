@@ -4,7 +4,6 @@
 #include "tools/base/member.h"
 #include "tools/host/answers.h"
 #include "tools/playground/lines.h"
-#include "mwl_std.h"
 #include "tools/playground/reply.h"
 #include "tools/report/report.h"
 #include "tools/test/control.h"
@@ -213,9 +212,8 @@ static mwl_status make_vm(struct play_run *r, mwl_value request) {
         case_problem(r, request, why);
         return MWL_E_REJECTED;
     }
-    const bool virtual_time = is_set(request, "virtual");
     r->slice = (uint32_t)(number_of(request, "slice", 4096) & 0xFFFFFFu);
-    config.virtual_time = virtual_time;
+    config.virtual_time = is_set(request, "virtual");
     config.slice = r->slice;
     config.zone = play_zone;
     config.limits = r->control.limits;
@@ -224,11 +222,11 @@ static mwl_status make_vm(struct play_run *r, mwl_value request) {
         config.limits.memory_bytes = (size_t)number_of(request, "memory", PLAY_MEMORY);
     if (!r->control.seed) r->control.seed = number_of(request, "seed", 0);
     config.seed = r->control.seed;
-    mwl_status status = mwl_vm_new(&config, &r->vm);
-    if (status != MWL_OK) return status;
-    r->turns = (struct session_turns){.vm = r->vm, .virtual_time = virtual_time, .stands = true};
-    r->heap = mwl_vm_heap(r->vm);
-    return mwl_std_add(r->vm, MWL_STD_ALL, NULL);
+    mwl_status status = session_vm(&config, &r->turns);
+    r->vm = r->turns.vm;
+    r->turns.stands = true;
+    if (r->vm) r->heap = mwl_vm_heap(r->vm);
+    return status;
 }
 
 static mwl_status script(struct play_run *r, mwl_value request) {

@@ -2,7 +2,6 @@
 #include "tools/session/session.h"
 
 #include "tools/base/member.h"
-#include "mwl_std.h"
 #include "tools/base/cmd.h"
 #include "tools/base/interrupt.h"
 #include "tools/host/durable_providers.h"
@@ -52,13 +51,14 @@ static mwl_status make_vm(struct session *s, const struct run_options *o,
         config.seed = (uint64_t)now.wall_ns ^ (uint64_t)getpid() << 40 ^
                       (uint64_t)now.mono_ns << 20 ^ (uint64_t)(uintptr_t)s;
     }
-    mwl_status status = mwl_vm_new(&config, &s->vm);
+    mwl_status status = session_vm(&config, &s->turns);
+    s->vm = s->turns.vm;
+    s->turns.outside = outside;
+    s->turns.ctx = s;
     if (status != MWL_OK) return status;
     s->heap = mwl_vm_heap(s->vm);
     mwl_vm_trace_hidden(s->vm, print_hidden, s);
-    s->turns = (struct session_turns){
-        .vm = s->vm, .virtual_time = o->virtual_time, .outside = outside, .ctx = s};
-    return mwl_std_add(s->vm, MWL_STD_ALL, NULL);
+    return MWL_OK;
 }
 
 static int add_stubs(const struct run_options *o, mwl_vm *vm, bool silent) {

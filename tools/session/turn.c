@@ -1,7 +1,15 @@
 /* turn.c: see turn.h. */
 #include "tools/session/turn.h"
 
+#include "mwl_std.h"
+
 enum { BUDGET_NS = 5000000 }; /* of one turn, so that signals and the loop get theirs */
+
+mwl_status session_vm(const mwl_config *config, struct session_turns *out) {
+    *out = (struct session_turns){.virtual_time = config->virtual_time};
+    mwl_status status = mwl_vm_new(config, &out->vm);
+    return status == MWL_OK ? mwl_std_add(out->vm, MWL_STD_ALL, NULL) : status;
+}
 
 bool session_is_over(const mwl_run *run) { return mwl_run_get_state(run) >= MWL_RUN_DONE; }
 

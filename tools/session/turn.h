@@ -32,6 +32,10 @@ struct session_turns {
     int64_t to_ns;      /* not for the caller: virtual time passes to here in the next turn */
 };
 
+/* Makes a VM with the standard library, for turns in its time. out->vm is given in any case: free
+ * it, if it is not NULL. Returns MWL_OK, or why there is none. */
+mwl_status session_vm(const mwl_config *config, struct session_turns *out);
+
 /* Has the run ended, with or without a Result? */
 bool session_is_over(const mwl_run *run);
 

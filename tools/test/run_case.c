@@ -8,7 +8,6 @@
 #include "tools/test/case_names.h"
 #include "tools/test/control.h"
 #include "tools/test/expect.h"
-#include "mwl_std.h"
 #include "tools/test/programs.h"
 #include "vm/base/suggest.h"
 
@@ -25,6 +24,7 @@ struct running {
     mwl_heap *reader, *spec_heap; /* the case is read before there is a VM, then copied there */
     mwl_value spec;               /* the case */
     mwl_vm *vm;
+    struct session_turns turns; /* of it */
     mwl_heap *heap;
     mwl_run *run;
     struct answers *answers;
@@ -184,7 +184,6 @@ static bool bind(struct running *r) {
 /* The VM, with the case's values in its heap. */
 static bool make_vm(struct running *r) {
     mwl_config config = mwl_config_default();
-    mwl_error error = {MWL_OK, NULL, 0};
     char why[300];
     if (!control_read(member(r, "control"), &r->control, why, sizeof why))
         return fail(r, "case", why);
@@ -192,11 +191,10 @@ static bool make_vm(struct running *r) {
     config.limits = r->control.limits;
     if (!r->control.seed) r->control.seed = r->how->seed;
     config.seed = r->control.seed;
-    mwl_status status = mwl_vm_new(&config, &r->vm);
-    if (status == MWL_OK) status = mwl_std_add(r->vm, MWL_STD_ALL, &error);
+    mwl_status status = session_vm(&config, &r->turns);
+    r->vm = r->turns.vm;
     if (status == MWL_OK) status = io_host_middleware(&r->io, r->vm, r->program->testable.program);
-    if (status != MWL_OK)
-        return fail(r, "VM", error.message ? error.message : mwl_status_text(status));
+    if (status != MWL_OK) return fail(r, "VM", mwl_status_text(status));
     r->heap = mwl_vm_heap(r->vm);
     mwl_value copy = mwl_value_copy(r->heap, r->spec);
     if (mwl_is_absent(copy)) return fail(r, "case", mwl_status_text(MWL_E_NOMEM));
@@ -217,14 +215,13 @@ static const char *drive(struct running *r) {
     mwl_vm_trace(r->vm, listen, r);
     const mwl_start start = {
         .input = member(r, "input"), .arguments = member(r, "arguments"), .seed = r->control.seed};
-    struct session_turns turns = {.vm = r->vm, .virtual_time = true};
-    control_cancels(&r->control, &turns);
+    control_cancels(&r->control, &r->turns);
     mwl_status status = mwl_run_start(r->vm, r->program->testable.program, &start, &r->run, &error);
     if (status != MWL_OK) {
         fail(r, "start", error.message ? error.message : mwl_status_text(status));
         return "it could not be started";
     }
-    if (!session_finish(&turns, r->run))
+    if (!session_finish(&r->turns, r->run))
         return "the run waits for an answer that never comes, and nothing bounds the wait";
     if (mwl_run_get_state(r->run) == MWL_RUN_ABORTED)
         return mwl_run_why(r->run) < 0 ? mwl_status_text(mwl_run_why(r->run)) : "it was aborted";
