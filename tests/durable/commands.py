@@ -192,7 +192,7 @@ class Run(Case):
     def test_the_end_of_a_run_is_shown_as_run_shows_it(self):
         """Whether a store has the run or not: the same Result, explanation, snippet and status; also when it is shown again."""
         codes = {"error": 1, "cancellation": 4, "timeout": 5}
-        raises = {kind: {"action": "Raise", "result": {"type": kind, "code": "A.B", "message": "m", "details": {"n": [1]}}} for kind in codes}
+        raises = {kind: {"action": "Raise", "result": {"type": kind, "code": "A.B", "message": "m", "details": {"limit": "fuel"}}} for kind in codes}
         steps = {**raises, "fault": {"action": "Return", "value": "{{ {'a': 1}.b + frame.input }}"}, "spin": {"action": "Pass", "next": "spin"}}
         for name, step in steps.items():
             words = ["run", self.write(f"{name}.json", {"$schema": SCHEMA, "entrypoint": name, "steps": {name: step}}), "--fuel", "100000"]
@@ -205,6 +205,17 @@ class Run(Case):
             self.assertEqual(again.stdout, plain.stdout)
             said = [line for line in plain.stderr.splitlines() if line.startswith("mwlvm: ")]
             self.assertEqual(again.stderr.splitlines()[0], said[0].partition(" in Step")[0])
+
+    def test_a_run_without_a_result_is_shown_as_run_shows_it(self):
+        spin = {"entrypoint": "x", "steps": {"x": {"action": "Pass", "next": "x"}}}
+        cleanup = {"provider": "mwl:provider.middleware/mwl/finally/v1", "onAlways": {"with": {"call": {"flow": spin}}}}
+        self.write("f.json", {"$schema": SCHEMA, "middleware": [cleanup], **spin})
+        plain = self.command("run", "f.json", "--fuel", "10000", status=6)
+        self.assertIn("without a Result", plain.stderr)
+        kept = self.command("run", "f.json", "--fuel", "10000", "--durable", "runs.db", "--quiet", "--id", "x", status=6)
+        self.assertEqual((kept.stdout, kept.stderr), (plain.stdout, plain.stderr))
+        again = self.on("resume", "x", "--fuel", "10000", status=6)
+        self.assertTrue(plain.stderr.endswith(again.stderr), again.stderr)
 
     def test_exit_statuses_are_those_of_run(self):
         for kind, status in (("error", 1), ("cancellation", 4), ("timeout", 5)):

@@ -31,6 +31,15 @@ struct job {
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
+/* A run without a Result, which is not in memory: the store has the reason as a text. */
+static int report_aborted(const struct session_shown *how, const char *text) {
+    static const mwl_status limits[] = {MWL_E_FUEL, MWL_E_TOO_BIG, MWL_E_DEPTH, MWL_E_NOMEM};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (strcmp(text, mwl_status_text(limits[i])) == 0) return session_no_result(how, limits[i]);
+    cmd_fail("the run was ended without a Result: %s", text);
+    return CMD_CANCELLED;
+}
+
 /* The end of one run, as the store has it; run NULL: it is not in memory. */
 static int report(struct job *j, mwl_heap *heap, mwl_store_state state, mwl_store_text text,
                   const mwl_run *run) {
@@ -40,10 +49,7 @@ static int report(struct job *j, mwl_heap *heap, mwl_store_state state, mwl_stor
     if (state == MWL_STORE_STUCK) return cmd_fail("the run is stuck: %s", text.at);
     if (run && mwl_run_get_state(run) >= MWL_RUN_DONE)
         return session_end(&how, run, mwl_run_result(run));
-    if (state == MWL_STORE_ABORTED) {
-        cmd_fail("the run was ended without a Result: %s", text.at);
-        return CMD_LIMIT;
-    }
+    if (state == MWL_STORE_ABORTED) return report_aborted(&how, text.at);
     if (mwl_json_parse(heap, text.at, text.len, &result, NULL) != MWL_OK)
         return cmd_fail("the Result in the store is damaged");
     int status = session_end(&how, NULL, result);

@@ -42,13 +42,14 @@ static bool explains_only(const struct run_options *o) {
            isatty(STDERR_FILENO);
 }
 
-/* The limit that ended a run, as its Result has it; MWL_OK: none did. */
+/* Finds the limit that ended a run, as its Result has it; MWL_OK: none did. */
 static mwl_status limit_of(mwl_value result) {
     mwl_value limit = mwl_get(mwl_get(result, "details"), "limit");
-    if (mwl_value_kind(limit) != MWL_KIND_STRING) return MWL_OK;
-    return text_is(limit, "fuel")    ? MWL_E_FUEL
-           : text_is(limit, "depth") ? MWL_E_DEPTH
-                                     : MWL_E_TOO_BIG;
+    if (!text_is(mwl_get(result, "code"), "System.Cancelled")) return MWL_OK;
+    return text_is(limit, "fuel")     ? MWL_E_FUEL
+           : text_is(limit, "depth")  ? MWL_E_DEPTH
+           : text_is(limit, "memory") ? MWL_E_TOO_BIG
+                                      : MWL_OK;
 }
 
 static int report_limit(const struct session_shown *how, const struct explain *e, mwl_status why) {
