@@ -61,6 +61,10 @@ def wrong(got, whole):
     return None if (got.returncode, got.stdout) == (whole.returncode, whole.stdout) else f"status {got.returncode}"
 
 
+STORE = ["--store", path("runs.db")]
+if subprocess.run([MWLVM, "run", HELLO, *STORE, "--id", "x", "--quiet"], stdin=subprocess.DEVNULL, capture_output=True).returncode == 0:
+    COMMANDS += [[*words, *STORE] for words in (["ps", "--all"], ["ps", "--json"], ["logs", "x"], ["show", "x"], ["prune"], ["cancel", "y"])]
+
 failures, n_runs, first = [], 0, requests(["--version"])
 if requests(["providers"]) < first + 10:
     failures.append("the requests for memory are not counted")

@@ -134,8 +134,10 @@ int cmd_cancel(int argc, char **argv) {
     const char *reason = a.reason ? a.reason : "cancelled";
     mwl_value v = mwl_string(heap, reason, strlen(reason));
     mwl_store_message m = {.run = a.line.words[0], .kind = MWL_STORE_CANCEL, .name = ""};
-    if (mwl_is_absent(v) || mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, &len) != MWL_OK)
-        status = cmd_usage("--reason is not UTF-8");
+    mwl_status written = mwl_is_absent(v) ? mwl_heap_why(heap)
+                                          : mwl_json_write(heap, v, MWL_JSON_COMPACT, &text, &len);
+    if (written != MWL_OK)
+        status = written == MWL_E_NOMEM ? cmd_no_memory() : cmd_usage("--reason is not UTF-8");
     m.body = (mwl_store_text){text, len};
     if (status == CMD_OK) status = post(&a, &m);
     mwl_text_free(heap, text, len);
