@@ -378,7 +378,7 @@ static size_t run_of(const char *text, size_t n) {
 
 /* Reads many scalars together, as a container, up to a comma. Returns false if that is not worth
  * while, or with a mistake. */
-static bool read_run(reader *r, const mwl__json_level *top) {
+static bool read_run(reader *r, mwl__json_level *top) {
     if (r->searches || !copy_text(r)) return false;
     char *text = r->copy + (r->at - r->copied_from);
     const size_t had = r->copied - (size_t)(r->at - r->copied_from), n = run_of(text, had);
@@ -397,7 +397,9 @@ static bool read_run(reader *r, const mwl__json_level *top) {
     }
     r->at += n;
     r->credit += n;
-    return hold_parts(r, parts) && (!is_late(r) || fail_memory(r));
+    if (!hold_parts(r, parts)) return false;
+    if (is_late(r)) return fail_memory(r);
+    return r->nodes.n - top->base < BATCH || deliver(r, top);
 }
 
 /* Passes over a comma, behind which something must follow. */
@@ -416,6 +418,7 @@ static bool read_name(reader *r) {
     mwl__json_level *top = &r->nodes.levels[r->nodes.depth - 1];
     int c = next_byte(r);
     while (c == '"' && read_run(r, top)) c = skip_comma(r) ? next_byte(r) : -1;
+    if (r->status != MWL_OK) return false;
     if (c < 0) return fail_end(r);
     if (c != '"') return fail(r, MWL_E_JSON, "the name of a member is expected", r->at);
     const size_t i = complete(r, top);
@@ -463,7 +466,7 @@ static bool begins_value(int c) {
  * byte, or -1 with a mistake. */
 static int find_value(reader *r) {
     const size_t depth = r->nodes.depth;
-    const mwl__json_level *top = depth ? &r->nodes.levels[depth - 1] : NULL;
+    mwl__json_level *top = depth ? &r->nodes.levels[depth - 1] : NULL;
     int c = next_byte(r);
     while (top && !top->object && c != '{' && c != '[' && c >= 0 && read_run(r, top))
         c = skip_comma(r) ? next_byte(r) : -1;

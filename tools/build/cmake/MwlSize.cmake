@@ -13,7 +13,7 @@ set(MWL_SMALL_FILES vm/base/suggest.c
     vm/machine/durable.c vm/machine/host_value.c vm/machine/deferred.c vm/machine/invariant.c
     vm/machine/link.c vm/machine/providers.c vm/machine/purse.c vm/machine/raise.c vm/machine/rest.c vm/machine/token.c vm/machine/trace.c
     vm/machine/where.c
-    vm/value/json.c vm/value/json_nodes.c vm/value/shape.c vm/value/temporal.c vm/value/temporal_dur.c vm/value/value_lib.c vm/value/zone.c vm/value/zone_file.c
+    vm/value/json.c vm/value/shape.c vm/value/temporal.c vm/value/temporal_dur.c vm/value/value_lib.c vm/value/zone.c vm/value/zone_file.c
     vm/cel/cel_message.c vm/cel/cel_time.c vm/cel/linked.c
     vm/schema/format.c vm/schema/format_host.c vm/schema/format_idn.c vm/schema/format_uri.c vm/schema/schema_report.c
     stdlib/cel_encoders.c stdlib/cel_format.c stdlib/cel_network.c stdlib/documents.c stdlib/std.c
