@@ -5,6 +5,7 @@
  * literal, and allowed. So these are warnings. Only texts that read a root of the language are
  * reported, because other texts with braces may be for other programs. */
 #include "assembler/check/check.h"
+#include "vm/value/value.h"
 
 #include "assembler/cel/cel_lex.h"
 #include "vm/base/ascii.h"
@@ -83,7 +84,7 @@ static void offer_whole(mwl__checker *c, mwl__diag *d, const mwl__node *n, const
     else
         mwl__diag_fix_string(d, mwl__node_span(n), b.data, b.len);
     mwl__buf shown = mwl__buf_make(c->arena->alloc);
-    if (!b.failed) mwl__diag_escape(&shown, b.data, b.len);
+    if (!b.failed) mwl__json_escape(&shown, b.data, b.len);
     if (b.len <= HELP_MAX) mwl__diag_help(d, "write \"%s\"", mwl__buf_cstr(&shown));
     mwl__buf_free(&shown);
     mwl__buf_free(&b);
@@ -157,7 +158,7 @@ static void offer_joined(mwl__checker *c, mwl__diag *d, const char *s, size_t le
     }
     mwl__buf_puts(&b, " }}");
     if (at && b.len <= HELP_MAX && !b.failed) {
-        mwl__diag_escape(&shown, b.data, b.len);
+        mwl__json_escape(&shown, b.data, b.len);
         mwl__diag_help(d, "write \"%s\"", mwl__buf_cstr(&shown));
     }
     if (b.failed || shown.failed) c->status = MWL_E_NOMEM;

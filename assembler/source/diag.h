@@ -255,9 +255,6 @@ void mwl__diags_sarif(mwl__diags *sink, mwl__buf *out);
 void mwl__diag_snippet(mwl__source *source, mwl__span span, const char *words, bool colour,
                        mwl__buf *out);
 
-/* Appends `s` as JSON writes it inside a string. Bytes that are not UTF-8 become U+FFFD. */
-void mwl__diag_escape(mwl__buf *out, const char *s, size_t len);
-
 static inline const char *mwl__severity_name(mwl__severity s) {
     return s == MWL_DIAG_ERROR ? "error" : s == MWL_DIAG_WARNING ? "warning" : "note";
 }

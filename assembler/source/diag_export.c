@@ -3,11 +3,12 @@
  * In both forms lines and columns count from 1, columns count code points, and ends are exclusive.
  */
 #include "assembler/source/diag.h"
+#include "vm/value/value.h"
 #include "vm/base/ascii.h"
 
 static void put_bytes(mwl__buf *out, const char *s, size_t len) {
     mwl__buf_putc(out, '"');
-    mwl__diag_escape(out, s, len);
+    mwl__json_escape(out, s, len);
     mwl__buf_putc(out, '"');
 }
 

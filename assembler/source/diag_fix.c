@@ -1,28 +1,8 @@
 /* diag_fix.c: exact repairs: collects their pieces, and makes the repaired text. See diag.h. */
 #include "assembler/source/diag.h"
+#include "vm/value/value.h"
 
 #include "vm/base/utf8.h"
-
-/* ---- text ------------------------------------------------------------------------------------ */
-
-void mwl__diag_escape(mwl__buf *out, const char *s, size_t len) {
-    for (size_t i = 0; i < len;) {
-        unsigned char c = (unsigned char)s[i];
-        uint32_t point;
-        size_t n = mwl__utf8_decode(s + i, len - i, &point);
-        if (n == 0)
-            mwl__buf_puts(out, "\xEF\xBF\xBD");
-        else if (c == '"' || c == '\\')
-            mwl__buf_printf(out, "\\%c", c);
-        else if (c == '\n')
-            mwl__buf_puts(out, "\\n");
-        else if (c < 0x20)
-            mwl__buf_printf(out, "\\u%04x", c);
-        else
-            mwl__buf_put(out, s + i, n);
-        i += n ? n : 1;
-    }
-}
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
@@ -57,7 +37,7 @@ static void fix_escaped(mwl__diag *d, mwl__span span, const char *text, size_t l
     if (!d) return;
     mwl__buf b = mwl__buf_make(d->sink->arena.alloc);
     mwl__buf_puts(&b, quote);
-    mwl__diag_escape(&b, text, len);
+    mwl__json_escape(&b, text, len);
     mwl__buf_puts(&b, quote);
     if (b.failed)
         d->sink->status = MWL_E_NOMEM;

@@ -4,6 +4,7 @@
 #include "tools/base/redact.h"
 #include "tools/base/term.h"
 #include "vm/base/utf8.h"
+#include "vm/value/value.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,19 +92,10 @@ bool json_out_fits(mwl_heap *heap, mwl_value v, mwl_json_style style, size_t mos
 
 /* Inside quotation marks. */
 static void put_string_part(FILE *to, const char *text, size_t len) {
-    for (size_t at = 0; at < len;) {
-        uint32_t c = 0;
-        size_t width = mwl__utf8_decode(text + at, len - at, &c);
-        if (!width)
-            fputs("\xEF\xBF\xBD", to);
-        else if (c == '"' || c == '\\')
-            fprintf(to, "\\%c", (char)c);
-        else if (c < 0x20)
-            fprintf(to, "\\u%04x", c);
-        else
-            fwrite(text + at, 1, width, to);
-        at += width ? width : 1;
-    }
+    mwl__buf out = mwl__buf_make(mwl_alloc_default());
+    mwl__json_escape(&out, text, len);
+    fwrite(out.data, 1, out.len, to);
+    mwl__buf_free(&out);
 }
 
 void json_out_text(FILE *to, const char *text) {

@@ -2,6 +2,7 @@
 #include "tools/base/rpc.h"
 
 #include "assembler/source/diag.h"
+#include "vm/value/value.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -110,7 +111,7 @@ bool rpc_send(struct rpc *r, const char *body, size_t len) {
 
 void rpc_put_text(mwl__buf *out, const char *text, size_t len) {
     mwl__buf_putc(out, '"');
-    mwl__diag_escape(out, text, len);
+    mwl__json_escape(out, text, len);
     mwl__buf_putc(out, '"');
 }
 

@@ -2,6 +2,7 @@
 #include "tools/lsp/lsp.h"
 
 #include "assembler/cel/cel_lex.h"
+#include "vm/value/value.h"
 
 static void put_location(const struct lsp *s, const struct open_document *d, const struct name *n,
                          bool *first, mwl__buf *out) {
@@ -105,7 +106,7 @@ const char *lsp_rename(struct lsp *s, struct open_document *d, mwl_value params,
     if (why) return why;
     bool first = true;
     mwl__buf escaped = mwl__buf_make(mwl_alloc_default());
-    mwl__diag_escape(&escaped, text, len); /* as JSON writes it inside a string */
+    mwl__json_escape(&escaped, text, len); /* as JSON writes it inside a string */
     mwl__buf_puts(out, "{\"changes\":{");
     rpc_put_string(out, d->doc.uri);
     mwl__buf_puts(out, ":[");

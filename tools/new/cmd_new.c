@@ -10,6 +10,7 @@
 #include "tools/base/path.h"
 #include "vm/base/mem.h"
 #include "vm/base/suggest.h"
+#include "vm/value/value.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,19 +73,6 @@ static char *path_of(const struct new *n, const char *end) {
     return path;
 }
 
-/* Appends a name as JSON text. */
-static void put_name(mwl__buf *out, const char *name) {
-    mwl__buf_putc(out, '"');
-    for (; *name; name++) {
-        if (*name == '"' || *name == '\\') mwl__buf_putc(out, '\\');
-        if ((unsigned char)*name < 0x20)
-            mwl__buf_printf(out, "\\u%04x", (unsigned)*name);
-        else
-            mwl__buf_putc(out, *name);
-    }
-    mwl__buf_putc(out, '"');
-}
-
 /* The text of a file; in a case, the definition is FILE. */
 static void put_text(const struct new *n, const struct new_file *f, bool in_case, mwl__buf *out) {
     static const char member[] = "\"definition\": ";
@@ -96,7 +84,7 @@ static void put_text(const struct new *n, const struct new_file *f, bool in_case
     if (i && i + sizeof member - 1 < f->size) {
         i += sizeof member - 1;
         mwl__buf_put(out, text, i);
-        put_name(out, path_last(n->file));
+        mwl__json_quote(out, path_last(n->file), strlen(path_last(n->file)));
         while (i < f->size && text[i] != ',' && text[i] != '\n') i++;
     } else {
         i = 0;

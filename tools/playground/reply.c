@@ -2,6 +2,7 @@
 #include "tools/playground/reply.h"
 
 #include "assembler/source/diag.h"
+#include "vm/value/value.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +13,7 @@ void reply_text(mwl__buf *out, const char *text, size_t len) {
         return;
     }
     mwl__buf_putc(out, '"');
-    mwl__diag_escape(out, text, len);
+    mwl__json_escape(out, text, len);
     mwl__buf_putc(out, '"');
 }
 

@@ -8,26 +8,30 @@
 #include "tools/base/redact.h"
 #include "tools/base/snippet.h"
 #include "vm/base/utf8.h"
+#include "vm/value/value.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+/* How many bytes at the beginning a script of a page must not have as they are: "<", which could
+ * end it, and two line ends of JavaScript. */
+static size_t special(const char *text, size_t len) {
+    if (*text == '<') return 1;
+    return len >= 3 && memcmp(text, "\xE2\x80", 2) == 0 && (text[2] & 0xFE) == 0xA8 ? 3 : 0;
+}
+
 static void put_string(mwl__buf *out, const char *text, size_t len) {
     mwl__buf_putc(out, '"');
-    for (size_t at = 0; at < len;) {
-        uint32_t c = 0;
-        size_t width = mwl__utf8_decode(text + at, len - at, &c);
-        if (!width)
-            mwl__buf_puts(out, "\\ufffd");
-        else if (c == '"' || c == '\\')
-            mwl__buf_printf(out, "\\%c", (char)c);
-        else if (c < 0x20 || c == '<' || c == 0x2028 || c == 0x2029)
-            mwl__buf_printf(out, "\\u%04x", c);
-        else
-            mwl__buf_put(out, text + at, width);
-        at += width ? width : 1;
+    for (size_t from = 0, at = 0; from < len; from = at) {
+        size_t n = 0;
+        while (at < len && !(n = special(text + at, len - at))) at++;
+        mwl__json_escape(out, text + from, at - from);
+        if (at < len)
+            mwl__buf_puts(out, n == 1 ? "\\u003c" : text[at + 2] & 1 ? "\\u2029" : "\\u2028");
+        at += n;
     }
     mwl__buf_putc(out, '"');
 }

@@ -12,6 +12,7 @@
 #include "tools/base/input.h"
 #include "tools/base/redact.h"
 #include "tools/session/values.h"
+#include "vm/base/random.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,7 +65,7 @@ static void put_failure(struct each_worker *w, mwl__buf *to, uint64_t line, cons
     open_result(w, to, line);
     mwl__buf_printf(to, "\"type\":\"%s\",\"code\":\"%s\",\"message\":\"line %" PRIu64 ": ", type,
                     code, line);
-    mwl__diag_escape(to, message, strlen(message));
+    mwl__json_escape(to, message, strlen(message));
     mwl__buf_printf(to, "\",\"details\":{\"line\":%" PRIu64, line);
     if (column) mwl__buf_printf(to, ",\"column\":%zu", column);
     mwl__buf_puts(to, "}}\n");
@@ -191,10 +192,7 @@ static bool finish_ended(struct each_worker *w) {
 
 /* A number that depends on the seed and the line alone, never 0. */
 static uint64_t mix(uint64_t seed, uint64_t line) {
-    uint64_t z = seed + line * UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    z ^= z >> 31;
+    uint64_t z = mwl__random_nth(seed, line);
     return z ? z : 1;
 }
 

@@ -2,6 +2,7 @@
 #include "tools/show/trace.h"
 
 #include "assembler/source/diag.h"
+#include "vm/value/value.h"
 #include "tools/base/json_out.h"
 #include "tools/base/term.h"
 
@@ -93,7 +94,7 @@ static void put_text(const struct trace *t, const mwl_trace_event *event) {
 static void put_name(const char *name, const char *text) {
     if (!*text) return;
     mwl__buf escaped = mwl__buf_make(mwl_alloc_default());
-    mwl__diag_escape(&escaped, text, strlen(text));
+    mwl__json_escape(&escaped, text, strlen(text));
     fprintf(stderr, ",\"%s\":\"", name);
     if (!escaped.failed) term_text(stderr, escaped.data, escaped.len);
     fputc('"', stderr);

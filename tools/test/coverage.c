@@ -2,6 +2,7 @@
 #include "tools/test/coverage.h"
 
 #include "assembler/source/diag.h"
+#include "vm/value/value.h"
 #include "vm/machine/state.h"
 
 #include <inttypes.h>
@@ -288,7 +289,7 @@ void coverage_text(const struct coverage *c, const struct coverage_item *item, m
 
 static void put_string(mwl__buf *out, const char *name, const char *text, size_t len) {
     mwl__buf_printf(out, "\"%s\":\"", name);
-    mwl__diag_escape(out, text, len);
+    mwl__json_escape(out, text, len);
     mwl__buf_puts(out, "\",");
 }
 

@@ -5,6 +5,7 @@
  * know: how values outside the data model could be shown (MWL_E_NOT_JSON). */
 #include "vm/value/value.h"
 #include "vm/base/num.h"
+#include "vm/base/utf8.h"
 
 #define PIECE 16384u   /* bytes that a sink gets at a time, about */
 #define ASK (1u << 20) /* bytes between two questions whether it is late */
@@ -96,6 +97,17 @@ static inline void put_text(mwl__buf *out, const char *text, size_t len) {
             put_escaped(out, *text++);
             len--;
         }
+    }
+}
+
+void mwl__json_escape(mwl__buf *out, const char *text, size_t len) {
+    while (len) {
+        size_t n = mwl__utf8_valid_prefix(text, len);
+        put_text(out, text, n);
+        if (n < len) mwl__buf_puts(out, "\xEF\xBF\xBD");
+        n += n < len;
+        text += n;
+        len -= n;
     }
 }
 

@@ -709,6 +709,8 @@ mwl_status mwl__json_read_next(mwl_heap *heap, const char *text, size_t len,
  * MWL_E_FUEL. */
 mwl_status mwl__json_write(mwl_value v, mwl_json_style style, mwl__buf *out, uint64_t *fuel);
 void mwl__json_quote(mwl__buf *out, const char *text, size_t len); /* a JSON string literal */
+/* The inside of one, of any bytes: what is not UTF-8 becomes U+FFFD. */
+void mwl__json_escape(mwl__buf *out, const char *text, size_t len);
 
 /* Returns the name of a value's type as type(v) shows it: "int", "google.protobuf.Timestamp".
  * Lent. */
