@@ -10,16 +10,18 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 
 MWLVM = os.path.abspath(sys.argv[1])
 GROUPS = ["Write", "Check", "Test", "Run", "Keep", "Look inside"]
 MOST = 16  # options that the short help of a command has
 BEFORE = {"--durable": "--store", "--allow": "--ignore", "--all": "--unfinished"}  # old names of options
+WORK = tempfile.TemporaryDirectory()  # options are tried: nothing of the tree is in their reach
 problems = []
 
 
 def mwlvm(*words, columns=80):
-    return subprocess.run([MWLVM, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+    return subprocess.run([MWLVM, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=WORK.name,
                           env={**os.environ, "COLUMNS": str(columns)})
 
 

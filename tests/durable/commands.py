@@ -212,7 +212,7 @@ class Run(Case):
         self.write("f.json", {"$schema": SCHEMA, "middleware": [cleanup], **spin})
         plain = self.command("run", "f.json", "--fuel", "10000", status=6)
         self.assertIn("without a Result", plain.stderr)
-        kept = self.command("run", "f.json", "--fuel", "10000", "--durable", "runs.db", "--quiet", "--id", "x", status=6)
+        kept = self.command("run", "f.json", "--fuel", "10000", "--store", "runs.db", "--quiet", "--id", "x", status=6)
         self.assertEqual((kept.stdout, kept.stderr), (plain.stdout, plain.stderr))
         again = self.on("resume", "x", "--fuel", "10000", status=6)
         self.assertTrue(plain.stderr.endswith(again.stderr), again.stderr)
