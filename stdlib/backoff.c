@@ -25,6 +25,23 @@ int64_t mwl__backoff_wait(const mwl__backoff *b, double position, double last_ns
     return clamp(fmin(b->max_ns, low + random * (high - low)));
 }
 
+/* So many waits are added one by one; those after them count as much as the last one of all. */
+#define EACH 100000
+
+double mwl__backoff_most(const mwl__backoff *b, double n) {
+    const bool grows = b->rate > 1 || b->jitter == MWL__JITTER_DECORRELATED;
+    double all = 0, last = -1, done = 0;
+    while (done < n && done < EACH && (grows || done < 1)) {
+        last = (double)mwl__backoff_wait(b, ++done, last, 1);
+        all += last;
+    }
+    if (done < n) {
+        last = (double)mwl__backoff_wait(b, n, last, 1);
+        all += last * (n - done);
+    }
+    return last >= 0x1p63 ? (double)INFINITY : all;
+}
+
 static bool is_text(mwl_value v, const char *text) {
     size_t len;
     const char *s = mwl_as_text(v, &len);
@@ -49,5 +66,20 @@ bool mwl__backoff_length(mwl_value text, int64_t *ns) {
 bool mwl__backoff_duration(mwl_value text, int64_t *ns) {
     if (!mwl__backoff_length(text, ns)) return false;
     if (*ns < 0) *ns = 0;
+    return true;
+}
+
+bool mwl__backoff_read(mwl_value from, mwl__backoff *out) {
+    mwl_value max = mwl_get(from, "max"), rate = mwl_get(from, "rate");
+    int64_t ns;
+    *out = (mwl__backoff){-1, 1, (double)INFINITY, MWL__JITTER_NONE};
+    if (!mwl__backoff_duration(mwl_get(from, "initial"), &ns)) return false;
+    out->initial_ns = (double)ns;
+    if (!mwl_is_absent(max)) {
+        if (!mwl__backoff_duration(max, &ns)) return false;
+        out->max_ns = (double)ns;
+    }
+    if (!mwl_is_absent(rate)) out->rate = mwl_as_number(rate);
+    out->jitter = mwl__backoff_jitter(mwl_get(from, "jitter"));
     return true;
 }

@@ -26,6 +26,10 @@ typedef struct mwl__backoff {
  * `random` is in [0, 1). */
 int64_t mwl__backoff_wait(const mwl__backoff *b, double position, double last_ns, double random);
 
+/* Returns the longest that the first n waits can take together, whatever the random numbers are:
+ * never less than it. INFINITY: one of them does not end. */
+double mwl__backoff_most(const mwl__backoff *b, double n);
+
 /* Returns the mode with this name; MWL__JITTER_NONE for any other name. */
 mwl__jitter mwl__backoff_jitter(mwl_value name);
 
@@ -35,5 +39,8 @@ bool mwl__backoff_length(mwl_value text, int64_t *ns);
 /* Reads a duration argument as nanoseconds to wait. A negative duration becomes 0, and one beyond
  * the range becomes the longest possible. Returns false if the argument is not a duration. */
 bool mwl__backoff_duration(mwl_value text, int64_t *ns);
+
+/* Reads the member `backoff` of a policy. Returns false if one of its durations is not valid. */
+bool mwl__backoff_read(mwl_value from, mwl__backoff *out);
 
 #endif

@@ -78,18 +78,7 @@ static bool read_policy(mwl_value from, policy *out) {
     out->attempts = mwl_as_number(mwl_get(from, "attempts"));
     out->backoff = (mwl__backoff){-1, 1, (double)INFINITY, MWL__JITTER_NONE};
     mwl_value backoff = mwl_get(from, "backoff");
-    if (mwl_is_absent(backoff)) return true;
-    mwl_value max = mwl_get(backoff, "max"), rate = mwl_get(backoff, "rate");
-    int64_t ns;
-    if (!mwl__backoff_duration(mwl_get(backoff, "initial"), &ns)) return false;
-    out->backoff.initial_ns = (double)ns;
-    if (!mwl_is_absent(max)) {
-        if (!mwl__backoff_duration(max, &ns)) return false;
-        out->backoff.max_ns = (double)ns;
-    }
-    if (!mwl_is_absent(rate)) out->backoff.rate = mwl_as_number(rate);
-    out->backoff.jitter = mwl__backoff_jitter(mwl_get(backoff, "jitter"));
-    return true;
+    return mwl_is_absent(backoff) || mwl__backoff_read(backoff, &out->backoff);
 }
 
 static mwl_value retry_prepare(mwl_heap *heap, mwl_value arguments, void *user) {

@@ -1,9 +1,9 @@
 /* batch.c: mwl-batch, many small runs in one process, for the comparison with the model.
  *
  * Standard input: one JSON object a line with `definition`, and perhaps `input`, `arguments`,
- * `cancelAfter` (nanoseconds after the start), `listen` (false: without a trace listener, so the VM
- * takes its short ways, and there are no events). Standard output, a line for each:
- * `{"result": …, "events": [[ns, step], …]}`,
+ * `seed` (of the VM), `cancelAfter` (nanoseconds after the start), `listen` (false: without a trace
+ * listener, so the VM takes its short ways, and there are no events). Standard output, a line for
+ * each: `{"result": …, "took": ns, "events": [[ns, step], …]}`,
  * `{"rejected": diagnostics}` or `{"broken": why}`. Every run has its own VM. Without
  * `cancelAfter`, time is the virtual time of the VM. With it, time is a clock that this program
  * moves: from one instant that the VM waits for to the next, and the cancellation comes after all
@@ -154,7 +154,10 @@ static void print_result(const job *j, const char *events) {
         print_text(j, "broken", why);
     } else if (mwl_json_write(heap, mwl_run_result(j->run), MWL_JSON_COMPACT, &text, &len) ==
                MWL_OK) {
-        printf("{\"result\":%s,\"events\":[%s]}\n", text, events);
+        mwl_instant end;
+        mwl_vm_now(j->vm, &end);
+        printf("{\"result\":%s,\"took\":%lld,\"events\":[%s]}\n", text,
+               (long long)(end.mono_ns - j->start.mono_ns), events);
         mwl_text_free(heap, text, len);
     } else {
         print_text(j, "broken", "the Result has no JSON form");
@@ -175,7 +178,8 @@ static void run(job *j) {
     config.virtual_start_ns = START_NS;
     config.clock.read = read_clock;
     config.clock.ctx = j;
-    config.seed = 1;
+    mwl_value seed = member(j, "seed");
+    config.seed = mwl_value_kind(seed) == MWL_KIND_NUMBER ? (uint64_t)mwl_as_number(seed) : 1;
     config.limits.fuel = 500000; /* programs of the tests are small */
     j->now.mono_ns = 1000000000;
     j->now.wall_ns = START_NS;

@@ -100,6 +100,45 @@ UTEST(backoff, durations_for_waiting) {
     mwl_heap_free(h);
 }
 
+UTEST(backoff, no_random_numbers_wait_longer_than_most) {
+    const double caps[] = {(double)INFINITY, 50 * S, 5 * S};
+    for (int jitter = MWL__JITTER_NONE; jitter <= MWL__JITTER_DECORRELATED; jitter++)
+        for (size_t cap = 0; cap < 3; cap++)
+            for (int n = 0; n < 9; n++) {
+                const mwl__backoff b = {10 * S, 2, caps[cap], (mwl__jitter)jitter};
+                const double most = mwl__backoff_most(&b, n);
+                double longest = 0;
+                for (int i = 0; i < 1000; i++) {
+                    double all = 0, last = -1;
+                    for (int k = 1; k <= n; k++) {
+                        last = (double)mwl__backoff_wait(&b, k, last, i ? chance() : 1 - 0x1p-53);
+                        all += last;
+                    }
+                    if (all > longest) longest = all;
+                }
+                ASSERT_TRUE(longest <= most);
+                ASSERT_TRUE(longest >= most - 1e-4 * S); /* and some wait as long */
+            }
+}
+
+UTEST(backoff, most_of_many_waits) {
+    mwl__backoff b = {1 * S, 1, (double)INFINITY, MWL__JITTER_NONE};
+    EXPECT_TRUE(mwl__backoff_most(&b, 0) == 0);
+    EXPECT_TRUE(mwl__backoff_most(&b, 19999) == 19999 * S);
+    EXPECT_TRUE(fabs(mwl__backoff_most(&b, 1e12) / (1e12 * S) - 1) < 1e-12);
+    b.initial_ns = 0;
+    EXPECT_TRUE(mwl__backoff_most(&b, 1e12) == 0);
+    b = (mwl__backoff){1 * S, 2, 60 * S, MWL__JITTER_FULL};
+    EXPECT_TRUE(fabs(mwl__backoff_most(&b, 1e6) / ((63 + 60 * (1e6 - 6)) * S) - 1) < 1e-12);
+    b.max_ns = (double)INFINITY; /* 2 to the power of 34 s is beyond the clock */
+    EXPECT_TRUE(isinf(mwl__backoff_most(&b, 100)));
+    b = (mwl__backoff){1, 1.000001, (double)INFINITY,
+                       MWL__JITTER_NONE}; /* slow: not less than it */
+    double all = 0;
+    for (int k = 1; k <= 150000; k++) all += (double)mwl__backoff_wait(&b, k, -1, 0);
+    EXPECT_TRUE(mwl__backoff_most(&b, 150000) >= all);
+}
+
 UTEST(backoff, jitter_names) {
     mwl_heap *h;
     ASSERT_EQ(mwl_heap_new(NULL, &h), MWL_OK);

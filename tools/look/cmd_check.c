@@ -6,7 +6,7 @@
 #include "tools/base/cmd.h"
 #include "tools/words/guide.h"
 #include "tools/host/check_files.h"
-#include "tools/host/definition.h"
+#include "tools/host/definition_model.h"
 #include "tools/base/diff.h"
 #include "tools/base/file_out.h"
 #include "tools/host/io_host.h"
@@ -209,26 +209,22 @@ static int repair_all(check *k) {
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
-static mwl_status write_bounds(check *k, const struct check_file *f, mwl__buf *out) {
-    const mwl_asm_options how = {.alloc = k->alloc,
-                                 .file = f->path,
-                                 .providers = k->how.providers,
-                                 .n_providers = k->how.n_providers,
-                                 .library = io_host_documents(),
-                                 .max_work = k->how.limits.fuel};
-    mwl_asm_result made;
-    mwl_program *program = NULL;
+static int write_bounds(check *k, const struct check_file *f, mwl__buf *out) {
+    struct definition_model m;
     struct bounds b;
-    mwl_status status = mwl_assemble(f->source.text, f->source.len, &how, &made);
-    if (status == MWL_OK)
-        status = mwl_program_load(&k->alloc, made.image, made.image_size, MWL_COPY, &program, NULL);
-    if (status == MWL_OK) {
-        if (!bounds_init(&b, program)) status = MWL_E_NOMEM;
-        if (status == MWL_OK) bounds_write(&b, file_in_name(f->path), out);
+    mwl_heap *heap = NULL;
+    if (mwl_heap_new(&k->alloc, &heap) != MWL_OK)
+        return definition_failed(&k->how, f->path, MWL_E_NOMEM);
+    int status = definition_model_read(&m, &k->how, f->path, f->source.text, f->source.len, true);
+    if (status == CMD_OK) {
+        if (bounds_init(&b, &m.model, &m.source, heap))
+            bounds_write(&b, file_in_name(f->path), out);
+        else
+            status = definition_failed(&k->how, f->path, MWL_E_NOMEM);
         bounds_free(&b);
     }
-    mwl_program_release(program);
-    mwl_asm_free(&made);
+    definition_model_free(&m);
+    mwl_heap_free(heap);
     return status;
 }
 
@@ -237,8 +233,7 @@ static int print_bounds(check *k) {
     for (size_t i = 0; i < k->files.n_items && status == CMD_OK; i++) {
         const struct check_file *f = k->files.items[i];
         mwl__buf out = mwl__buf_make(mwl_alloc_default());
-        mwl_status wrote = f->is_provider ? MWL_OK : write_bounds(k, f, &out);
-        if (wrote != MWL_OK) status = definition_failed(&k->how, f->path, wrote);
+        if (!f->is_provider) status = write_bounds(k, f, &out);
         if (out.len) term_output(out.data, out.len);
         mwl__buf_free(&out);
     }

@@ -345,6 +345,9 @@ if(Python3_FOUND) # `mwlvm test`
   add_test(NAME explore_mistakes COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/mistakes.py
            $<TARGET_FILE:mwlvm>)
   mwl_test_setup(explore_mistakes)
+  add_test(NAME bounds COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/bounds.py
+           $<TARGET_FILE:mwlvm> $<TARGET_FILE:mwl-batch>)
+  mwl_test_setup(bounds)
   add_test(NAME case_names COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/explore/case_names.py
            $<TARGET_FILE:mwlvm>)
   mwl_test_setup(case_names)
