@@ -412,8 +412,9 @@ mwl_status mwl_vm_provide_middleware_sized(mwl_vm *vm, const mwl_middleware *mid
     return st;
 }
 
-mwl_status mwl__provide_trusted(mwl_vm *vm, const mwl_call_provider *provider, mwl_error *error) {
-    return provide(vm, provider, NULL, NULL, TRUSTED, error);
+mwl_status mwl__provide_trusted(mwl_vm *vm, const mwl_call_provider *provider, void *user,
+                                mwl_error *error) {
+    return provide(vm, provider, NULL, user, TRUSTED, error);
 }
 
 mwl_status mwl__provide_trusted_middleware(mwl_vm *vm, const mwl_middleware *middleware,

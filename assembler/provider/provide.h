@@ -11,7 +11,8 @@
 /* For the language's own providers only: the namespace `mwl` is open, and the document, which must
  * be constant, is compiled when a program that imports the provider is linked. Returns what
  * mwl_vm_provide returns. */
-mwl_status mwl__provide_trusted(mwl_vm *vm, const mwl_call_provider *provider, mwl_error *error);
+mwl_status mwl__provide_trusted(mwl_vm *vm, const mwl_call_provider *provider, void *user,
+                                mwl_error *error);
 mwl_status mwl__provide_trusted_middleware(mwl_vm *vm, const mwl_middleware *middleware,
                                            mwl_error *error);
 /* As mwl_vm_provide, for answers that a tool gives in place of a provider. The namespace `example`

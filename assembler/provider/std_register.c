@@ -26,7 +26,8 @@ mwl_status mwl_std_add(mwl_vm *vm, unsigned parts, mwl_error *error) {
                 {MWL_STD_LOOP, &mwl__std_loop},
                 {MWL_STD_FINALLY, &mwl__std_finally}};
     mwl_status st = parts & MWL_STD_FUNCTIONS ? add_functions(vm, error) : MWL_OK;
-    if (st >= 0 && (parts & MWL_STD_MOCK)) st = mwl__provide_trusted(vm, &mwl__std_mock, error);
+    if (st >= 0 && (parts & MWL_STD_MOCK))
+        st = mwl__provide_trusted(vm, &mwl__std_mock, NULL, error);
     for (size_t i = 0; st >= 0 && i < sizeof rows / sizeof *rows; i++)
         if (parts & rows[i].part)
             st = mwl__provide_trusted_middleware(vm, rows[i].middleware, error);

@@ -4,9 +4,9 @@
 The table of vm/ARCHITECTURE.md has the folders, from the bottom up, and those that each may use.
 "libraries" in it stands for every folder outside of tools/. Fails on an edge that the table does not have, on one that the code does not have, on a symbol of
 vm/ that is not public and used by a folder with "public functions" (the stdlib folders), on a symbol
-with the public prefix that no public header has, on a prototype that a source file declares instead
-of including its header, on a setting (#ifndef and #define) outside of mwl_config.h, and on what the command decides in one
-place (ONE_PLACE) and a second file does too.
+with the public prefix that no public header has, on an opcode in tools/ and on a header of vm/machine in a tool that is
+not listed here, on a prototype that a source file declares instead of including its header, on a setting (#ifndef and
+#define) outside of mwl_config.h, and on what the command decides in one place (ONE_PLACE) and a second file does too.
 """
 import os
 import re
@@ -98,6 +98,27 @@ def check_includes(problems):
             if not allowed(folder, other) or (folder in ON_PUBLIC and other != folder):
                 problems.append(f"{file}:{line}: {folder}/ may not include {found.group(1)}")
     return edges
+
+
+# Files of tools/ that read or write records of the machine. The others read a program through vm/program/view.h, a run
+# through vm/explore/look.h, and drive one through vm/explore/steer.h. The debugger shows every record of a stopped run and
+# a saved run is shown as it is; --bind and scripted answers put a provider in the place of another.
+ON_RECORDS = {"tools/debug/dap_look.c", "tools/debug/inspect.c", "tools/debug/journal.c", "tools/debug/machine.c",
+              "tools/debug/prompt.c", "tools/show/events_open.c", "tools/show/show_value.c", "tools/host/answers.c",
+              "tools/host/bind.c"}
+KNOWS_OPCODES = {"tools/build/opdoc.c"}  # it prints the page of them
+
+
+def check_tools(problems):
+    """Tools know no opcode, and records of the machine only where they must."""
+    for file in filter(lambda file: is_tool(os.path.dirname(file)), sources()):
+        text = open(os.path.join(ROOT, file)).read()
+        if ("MWL_OP_" in text) != (file in KNOWS_OPCODES):
+            problems.append(f"{file}: it should{'' if file in KNOWS_OPCODES else ' not'} know opcodes: vm/program/view.h")
+        on_records = re.search(r'^\s*#\s*include\s+"vm/machine/', text, re.M) is not None
+        if on_records != (file in ON_RECORDS):
+            problems.append(f"{file}: it should{'' if file in ON_RECORDS else ' not'} include a header of vm/machine: "
+                            "vm/explore/look.h, steer.h")
 
 
 def check_prototypes(problems):
@@ -206,6 +227,7 @@ def check_needed(edges, build, problems):
 def main(build):
     problems = PROBLEMS
     edges = check_includes(problems)
+    check_tools(problems)
     check_prototypes(problems)
     check_settings(problems)
     check_one_place(problems)

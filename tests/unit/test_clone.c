@@ -5,6 +5,7 @@
 #include "utest.h"
 #include "vm/explore/clone.h"
 #include "vm/explore/fingerprint.h"
+#include "vm/machine/state.h"
 
 /* Each parks, with frames, entries, a Gather, timers, a failure that is handled, a cleanup. */
 static const char *const flows[] = {

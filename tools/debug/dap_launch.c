@@ -3,7 +3,7 @@
 
 #include "tools/base/cmd.h"
 #include "assembler/source/read.h"
-#include "vm/program/program.h"
+#include "vm/program/view.h"
 
 #include <stdlib.h>
 
@@ -55,11 +55,11 @@ static void find_steps(struct dap *d) {
     const mwl_program *p = d->setup.program;
     if (!d->setup.source.text) return;
     mwl__diags_init(&sink, mwl_alloc_default());
-    d->steps = calloc(p->tables.n_steps + 1, sizeof *d->steps);
+    d->steps = calloc(mwl__view_n_steps(p) + 1, sizeof *d->steps);
     if (mwl__tree_read(&tree, mwl_alloc_default(), &d->setup.source, &sink) == MWL_OK && d->steps)
-        for (uint32_t i = 0; i < p->tables.n_steps; i++) {
-            mwl__where w = {0, 0, 0, 0};
-            if (!mwl__program_where(p, p->tables.steps[i].pc, 0, &w)) continue;
+        for (uint32_t i = 0; i < mwl__view_n_steps(p); i++) {
+            const mwl__where w = mwl__view_step_place(p, i);
+            if (!w.line) continue;
             const mwl__node *n = tree.root;
             while (n && !(n->key && n->key_offset == w.offset)) { /* down to the name */
                 const mwl__node *m = mwl__node_first(n);

@@ -7,6 +7,7 @@
 #include "assembler/source/diag.h"
 #include "vm/machine/state.h"
 #include "vm/machine/context.h"
+#include "vm/program/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,13 +172,11 @@ void inspect_show_place(struct debug_setup *s, const mwl__frame *f, const mwl_tr
 
 void inspect_name(const mwl__frame *f, mwl__buf *out) {
     const mwl_program *p = mwl__program_of(f);
-    uint32_t name = p->tables.flows[f->flow].name_k;
+    const char *flow = mwl__view_flow_name(p, f->flow);
     if (f->step != MWL_NONE)
-        mwl__buf_printf(out, "Step '%s'%s",
-                        mwl_as_text(p->consts[p->tables.steps[f->step].name_k], NULL),
-                        name == MWL_NONE ? "" : " of ");
-    if (name != MWL_NONE)
-        mwl__buf_printf(out, "Flow '%s'", mwl_as_text(p->consts[name], NULL));
+        mwl__buf_printf(out, "Step '%s'%s", mwl__view_step_name(p, f->step), *flow ? " of " : "");
+    if (*flow)
+        mwl__buf_printf(out, "Flow '%s'", flow);
     else if (f->step == MWL_NONE)
         mwl__buf_puts(out, f->parent ? "an inline Flow" : "the root Flow");
 }
@@ -280,8 +279,7 @@ static void collect(struct collector *c, mwl__frame *f, const char *name) {
         if (slot->state != MWL_SLOT_ACTIVE || !slot->is_frame || !slot->as.frame) continue;
         const mwl_program *p = mwl__program_of(f);
         snprintf(inner, sizeof inner, "%.60s%s%.40s #%u", strcmp(name, "main") == 0 ? "" : name,
-                 strcmp(name, "main") == 0 ? "" : ", ",
-                 mwl_as_text(p->consts[p->tables.steps[f->step].name_k], NULL), i);
+                 strcmp(name, "main") == 0 ? "" : ", ", mwl__view_step_name(p, f->step), i);
         collect(c, slot->as.frame, inner);
     }
 }

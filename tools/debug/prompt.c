@@ -3,6 +3,7 @@
 
 #include "tools/base/cmd.h"
 #include "vm/machine/state.h"
+#include "vm/program/view.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -147,8 +148,8 @@ static char *cut(char *line, size_t *len) {
 
 static bool has_step(const struct walk *s, const char *name) {
     const mwl_program *p = s->setup->program;
-    for (uint32_t i = 0; i < p->tables.n_steps; i++)
-        if (strcmp(mwl_as_text(p->consts[p->tables.steps[i].name_k], NULL), name) == 0) return true;
+    for (uint32_t i = 0; i < mwl__view_n_steps(p); i++)
+        if (strcmp(mwl__view_step_name(p, i), name) == 0) return true;
     return false;
 }
 

@@ -1,6 +1,7 @@
 /* findings.c: see findings.h. */
 #include "tools/explore/findings.h"
 #include "tools/test/coverage.h"
+#include "vm/program/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -143,8 +144,7 @@ static uint32_t step_of(const struct search *s, const struct choice *c) {
 }
 
 static const char *step_name(const struct search *s, uint32_t step) {
-    const mwl_program *p = s->program;
-    return step == MWL_NONE ? "" : mwl_as_text(p->consts[p->tables.steps[step].name_k], NULL);
+    return mwl__view_step_name(s->program, step);
 }
 
 /* Each Step whose answers keep a run inside a component is named once. */
@@ -213,7 +213,7 @@ static void measure_states(struct ways *g) {
             g->measures.most_pending = s->states[i].n_pending;
         g->measures.n_open += s->states[i].kind == STATE_OPEN;
     }
-    for (uint32_t i = 0; i < s->program->tables.n_entries; i++)
+    for (uint32_t i = 0; i < mwl__view_n_entries(s->program); i++)
         if (s->observer->most_runs[i] > g->measures.most_runs) {
             g->measures.most_runs = s->observer->most_runs[i];
             g->measures.most_runs_entry = i;
@@ -250,7 +250,7 @@ static void note_attempts(struct ways *g) {
         const struct coverage_item *item = &c->items[i];
         if (item->kind != COVER_POLICY || !s->observer->hits[i]) continue;
         mwl_value policies =
-            mwl_get(p->consts[p->tables.entries[item->entry].with_k[MWL_ON_ENTRY]], "policies");
+            mwl_get(mwl__view_entry_of(p, item->entry).with[MWL_ON_ENTRY], "policies");
         mwl_value attempts = mwl_get(mwl_array_at(policies, item->number), "attempts");
         uint64_t most =
             s->observer->most_runs[item->entry] ? s->observer->most_runs[item->entry] : 1;

@@ -2,7 +2,7 @@
 #include "tools/explore/menu.h"
 
 #include "tools/base/member.h"
-#include "vm/program/program.h"
+#include "vm/program/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,18 +139,6 @@ static void sort(struct menu *menu) {
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static bool tells_retryable(const mwl_program *p) {
-    for (uint32_t i = 0; i < p->n_consts; i++) {
-        const char *text = mwl_value_kind(p->consts[i]) == MWL_KIND_STRING
-                               ? mwl_as_text(p->consts[i], NULL)
-                               : NULL;
-        if (text && strcmp(text, "retryable") == 0) return true;
-    }
-    for (uint32_t i = 0; i < p->tables.n_matchers; i++)
-        if (p->tables.matchers[i].retryable != MWL_NONE) return true;
-    return false;
-}
-
 struct menus *menus_new(const struct testable *t, mwl_heap *heap, mwl_value answers) {
     struct menus *m = calloc(1, sizeof *m);
     if (!m) return NULL;
@@ -158,7 +146,7 @@ struct menus *menus_new(const struct testable *t, mwl_heap *heap, mwl_value answ
     m->testable = t;
     m->heap = heap;
     m->answers = mwl_is_absent(inner) ? answers : inner;
-    m->tells_retryable = tells_retryable(t->program);
+    m->tells_retryable = mwl__view_tells_retryable(t->program);
     return m;
 }
 

@@ -1,7 +1,7 @@
 /* menu_values.c: values for successes: from a JSON Schema, and from what a definition reads. */
 #include "tools/explore/menu.h"
 
-#include "vm/program/program.h"
+#include "vm/program/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -142,63 +142,47 @@ void menu_from_schema(mwl_heap *heap, mwl_value schema, struct menu *menu) {
 /* ---- from what is read ----------------------------------------------------------------------- */
 
 /* Bases that can hold what a provider answered. */
-static bool is_answer(unsigned base) {
+static bool is_answer(mwl__base base) {
     return base == MWL_BASE_STEP_RESULT_VALUE || base == MWL_BASE_CALL_RESULT_VALUE ||
            base == MWL_BASE_MW_RESULT_VALUE || base == MWL_BASE_MATCH_INPUT;
 }
 
-/* Adds the constants that instruction `pc`, right after a load of the path, compares it with. */
-static void compared(mwl_heap *h, const mwl_program *p, uint32_t pc, struct variants *out) {
-    if (pc >= p->n_code) return;
-    const mwl__ins *ins = &p->code[pc];
-    switch (ins->op) {
-    case MWL_OP_JUMP_UNLESS:
-    case MWL_OP_NOT:
-        push(h, out, mwl_bool(true));
-        push(h, out, mwl_bool(false));
+static void push_truths(mwl_heap *h, struct variants *out) {
+    push(h, out, mwl_bool(true));
+    push(h, out, mwl_bool(false));
+}
+
+/* Values at both sides of the constant that it is compared with. */
+static void push_compared(mwl_heap *h, mwl_value k, struct variants *out) {
+    double d = mwl_value_kind(k) == MWL_KIND_INT ? (double)k.as.i : k.as.d;
+    switch (mwl_value_kind(k)) {
+    case MWL_KIND_INT:
+    case MWL_KIND_NUMBER:
+        push(h, out, mwl_number(d));
+        push(h, out, mwl_number(d + 1));
+        push(h, out, mwl_number(d - 1));
         return;
-    case MWL_OP_EQ_K:
-    case MWL_OP_NE_K:
-    case MWL_OP_LT_K:
-    case MWL_OP_LE_K:
-    case MWL_OP_GT_K:
-    case MWL_OP_GE_K: {
-        mwl_value k = p->consts[ins->c];
-        double d = mwl_value_kind(k) == MWL_KIND_INT ? (double)k.as.i : k.as.d;
-        switch (mwl_value_kind(k)) {
-        case MWL_KIND_INT:
-        case MWL_KIND_NUMBER:
-            push(h, out, mwl_number(d));
-            push(h, out, mwl_number(d + 1));
-            push(h, out, mwl_number(d - 1));
-            return;
-        case MWL_KIND_STRING:
-            push(h, out, mwl_value_copy(h, k));
-            push(h, out, text(h, "other"));
-            return;
-        case MWL_KIND_BOOL:
-            push(h, out, mwl_bool(true));
-            push(h, out, mwl_bool(false));
-            return;
-        case MWL_KIND_NULL:
-            push(h, out, text(h, "text"));
-            push(h, out, mwl_null());
-            return;
-        default: return;
-        }
-    }
+    case MWL_KIND_STRING:
+        push(h, out, mwl_value_copy(h, k));
+        push(h, out, text(h, "other"));
+        return;
+    case MWL_KIND_BOOL: push_truths(h, out); return;
+    case MWL_KIND_NULL:
+        push(h, out, text(h, "text"));
+        push(h, out, mwl_null());
+        return;
     default: return;
     }
 }
 
-/* A value with `inner` at the end of the keys, laid over what `base` has. */
-static mwl_value laid(mwl_heap *h, const mwl_program *p, const uint32_t *keys, uint32_t n,
+/* A value with `inner` at the end of the keys from the first on, laid over what `base` has. */
+static mwl_value laid(mwl_heap *h, const mwl_program *p, const mwl__view_read *read, uint32_t first,
                       mwl_value base, mwl_value take_inner) {
-    if (n == 0) return take_inner;
-    mwl_value key = p->consts[*keys];
+    if (first == read->n_keys) return take_inner;
+    mwl_value key = mwl__view_key(p, read, first);
     bool object = mwl_value_kind(base) == MWL_KIND_OBJECT;
     mwl_value old = object ? mwl_object_find(base, key) : mwl_absent();
-    mwl_value sub = laid(h, p, keys + 1, n - 1, old, take_inner);
+    mwl_value sub = laid(h, p, read, first + 1, old, take_inner);
     return mwl_object_put(h, object ? mwl_value_keep(base) : mwl_object(h, 1),
                           mwl_value_copy(h, key), sub);
 }
@@ -206,19 +190,17 @@ static mwl_value laid(mwl_heap *h, const mwl_program *p, const uint32_t *keys, u
 /* `vary` false: the base of everything; true: one variant for each other value. */
 static mwl_value lay_reads(mwl_heap *h, const mwl_program *p, mwl_value take_base, bool vary,
                            struct menu *menu) {
-    for (uint32_t pc = 0; pc < p->n_code; pc++) {
-        if (p->code[pc].op != MWL_OP_LOAD_PATH) continue;
-        const mwl__path_rec *path = &p->paths[mwl__ins_x(p->code[pc])];
-        const uint32_t *keys = p->keys + path->first_key;
+    mwl__view_read read;
+    for (uint32_t at = 0; mwl__view_next_read(p, &at, &read);) {
         struct variants v = {.n = 0};
-        if (!is_answer(path->base)) continue;
-        compared(h, p, pc + 1, &v);
-        if (!v.n && path->n_keys) push(h, &v, text(h, "text"));
+        if (!is_answer(read.base)) continue;
+        if (read.use == MWL_VIEW_TESTED) push_truths(h, &v);
+        if (read.use == MWL_VIEW_COMPARED) push_compared(h, read.with, &v);
+        if (!v.n && read.n_keys) push(h, &v, text(h, "text"));
         for (size_t i = 1; vary && i < v.n; i++)
-            menu_add(h, menu, false,
-                     laid(h, p, keys, path->n_keys, take_base, mwl_value_keep(v.list[i])));
+            menu_add(h, menu, false, laid(h, p, &read, 0, take_base, mwl_value_keep(v.list[i])));
         if (!vary && v.n) {
-            mwl_value next = laid(h, p, keys, path->n_keys, take_base, mwl_value_keep(v.list[0]));
+            mwl_value next = laid(h, p, &read, 0, take_base, mwl_value_keep(v.list[0]));
             mwl_value_drop(h, take_base);
             take_base = next;
         }

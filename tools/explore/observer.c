@@ -4,8 +4,8 @@
 #include "tools/base/member.h"
 #include "tools/host/names.h"
 #include "tools/test/coverage.h"
-#include "vm/machine/context.h"
-#include "vm/machine/state.h"
+#include "vm/explore/look.h"
+#include "vm/program/view.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ const char *finding_rank_name(enum finding_rank rank) {
 static enum finding_rank rank_of(const struct observer *w, enum finding_kind kind, uint32_t step) {
     if (kind == FINDING_UNBOUNDED) return RANK_WARNING;
     if (kind != FINDING_UNCAUGHT) return RANK_ERROR;
-    return w->search->program->tables.steps[step].n_catch ? RANK_WARNING : RANK_NOTE;
+    return mwl__view_step_of(w->search->program, step).n_catch ? RANK_WARNING : RANK_NOTE;
 }
 
 /* ---- noting ---------------------------------------------------------------------------------- */
@@ -79,9 +79,7 @@ void observer_note(struct observer *w, enum finding_kind kind, uint32_t step, ui
         f->step = step;
     }
     if (!f->line && step != MWL_NONE) {
-        mwl__where where = {0, 0, 0, 0};
-        mwl__program_where(w->search->program, w->search->program->tables.steps[step].pc, 0,
-                           &where);
+        const mwl__where where = mwl__view_step_place(w->search->program, step);
         f->line = where.line;
         f->column = where.column;
     }
@@ -138,24 +136,17 @@ static const mwl_function_def functions[] = {
     {"failed", fn_failed, 1, 1, COUNTS, "failed(string) -> int"},
     {"before", fn_before, 2, 2, COUNTS, "before(string, string) -> bool"}};
 
-/* Whether a catch clause takes every failure: its only pattern is `*`. */
-static bool takes_all(const mwl_program *p, uint32_t step, uint32_t clause) {
-    const mwl__matcher_rec *m =
-        &p->tables.matchers[p->tables.catches[p->tables.steps[step].first_catch + clause].matcher];
-    return !m->n_types && m->retryable == MWL_NONE && m->n_codes == 1 &&
-           strcmp(mwl_as_text(p->consts[p->keys[m->first_code]], NULL), "*") == 0;
-}
-
 /* Steps that people write as a cleanup: a call to which both the success and every failure of
  * another Step lead. */
 static void find_always(struct observer *w) {
     const struct coverage *c = w->coverage;
     const mwl_program *p = c->program;
-    for (uint32_t i = 0; i < p->tables.n_steps; i++) w->always[i] = MWL_NONE;
+    for (uint32_t i = 0; i < mwl__view_n_steps(p); i++) w->always[i] = MWL_NONE;
     for (size_t i = 0; i < c->n_items; i++) {
         const struct coverage_item *item = &c->items[i];
-        if (item->kind != COVER_CATCH || !takes_all(p, item->step, item->number)) continue;
-        uint32_t action = p->tables.steps[item->to].action;
+        if (item->kind != COVER_CATCH || !mwl__view_catches_all(p, item->step, item->number))
+            continue;
+        const mwl__action action = mwl__view_step_of(p, item->to).action;
         if (action != MWL_ACTION_CALL && action != MWL_ACTION_GATHER) continue;
         for (size_t k = 0; k < c->n_items; k++)
             if (c->items[k].kind == COVER_NEXT && c->items[k].step == item->step &&
@@ -169,9 +160,9 @@ bool observer_init(struct observer *w, struct search *s) {
     w->search = s;
     for (size_t i = 0; i < sizeof w->last / sizeof *w->last; i++) w->last[i] = mwl_null();
     w->coverage = coverage_new(s->program);
-    w->most_runs = calloc(s->program->tables.n_entries + 1, sizeof *w->most_runs);
+    w->most_runs = calloc(mwl__view_n_entries(s->program) + 1, sizeof *w->most_runs);
     w->hits = w->coverage ? calloc(w->coverage->n_items + 1, sizeof *w->hits) : NULL;
-    w->always = malloc((s->program->tables.n_steps + 1) * sizeof *w->always);
+    w->always = malloc((mwl__view_n_steps(s->program) + 1) * sizeof *w->always);
     expr_env_init(&w->env, s->heap);
     if (!w->coverage || !w->most_runs || !w->hits || !w->always) return false;
     find_always(w);
@@ -288,17 +279,6 @@ mwl_status observer_invariant(struct observer *w, const char *text, bool at_end,
     return add_counters(w, text, why, size);
 }
 
-/* The root `step` as the language has it; null outside a Step. */
-static mwl_value step_root(mwl__frame *f) {
-    mwl__exec x;
-    if (f->step == MWL_NONE) return mwl_null();
-    memset(&x, 0, sizeof x); /* only these two are read */
-    x.frame = f;
-    x.heap = mwl__heap_of(f);
-    mwl_value v = mwl__context_load(&x, MWL_BASE_STEP);
-    return mwl_is_absent(v) ? mwl_null() : mwl__own(v);
-}
-
 static void set(struct observer *w, int root, mwl_value take) {
     mwl_value_drop(w->search->heap, w->last[root]);
     w->last[root] = take;
@@ -307,11 +287,11 @@ static void set(struct observer *w, int root, mwl_value take) {
 static mwl_value kept(mwl_value v) { return mwl_is_absent(v) ? mwl_null() : mwl_value_keep(v); }
 
 /* Notes what the roots are in this frame; `vars` is lent. */
-static void look(struct observer *w, mwl__frame *f, mwl_value vars, const char *flow) {
+static void look(struct observer *w, struct mwl__frame *f, mwl_value vars, const char *flow) {
     mwl_heap *h = w->search->heap;
     set(w, ROOT_VARS, kept(vars));
-    set(w, ROOT_STEP, step_root(f));
-    set(w, ROOT_FAILURE, kept(mwl__failure_of(f)));
+    set(w, ROOT_STEP, mwl__look_step(f));
+    set(w, ROOT_FAILURE, kept(mwl__look_failure(f)));
     set(w, ROOT_FLOW, member_set(h, mwl_object(h, 1), "name", mwl_string(h, flow, strlen(flow))));
 }
 
@@ -335,7 +315,8 @@ static void check_invariants(struct observer *w, uint32_t step_ix, mwl_value res
 
 void observer_begin(struct observer *w, uint32_t from, uint32_t edge, const mwl_run *run) {
     w->edge = edge;
-    if (w->n_invariants && run && run->root) look(w, run->root, run->root->vars, "");
+    struct mwl__frame *root = run ? mwl__look_root(run) : NULL;
+    if (w->n_invariants && root) look(w, root, mwl__look_vars(root), "");
     if (from >= w->cap_kept) return; /* the first one: all zero */
     for (size_t i = 0; i < w->n_counters; i++)
         w->counts[i] = w->kept_counts[(size_t)from * w->n_counters + i];
@@ -384,7 +365,7 @@ void observer_call(struct observer *w, mwl_call *call) {
     if (w->called) w->called(w->called_ctx, call);
     if (!w->n_counters) return;
     mwl_call_place(call, &at);
-    count(w, COUNT_CALLS, at.flow, at.step, call->provider->uri);
+    count(w, COUNT_CALLS, at.flow, at.step, mwl__look_call_of(call).uri);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -397,28 +378,21 @@ static bool is_fault(const char *code) {
            strcmp(code, "System.EmptyRaise") == 0;
 }
 
-static void check_fault(struct observer *w, const mwl__frame *f, mwl_value failure) {
+static void check_fault(struct observer *w, uint32_t step, mwl_value failure) {
     const char *code = member_text(failure, "code");
-    if (!is_fault(code) || f->step == MWL_NONE) return;
-    const mwl_program *p = w->search->program;
-    observer_note(w, FINDING_FAULT, f->step, w->edge, MWL_NONE, "Step '%s': %s: %s",
-                  mwl_as_text(p->consts[p->tables.steps[f->step].name_k], NULL), code,
+    if (!is_fault(code) || step == MWL_NONE) return;
+    observer_note(w, FINDING_FAULT, step, w->edge, MWL_NONE, "Step '%s': %s: %s",
+                  mwl__view_step_name(w->search->program, step), code,
                   member_text(failure, "message"));
 }
 
-static const char *around(const struct observer *w, const mwl__frame *f, const mwl__entry *e) {
-    const mwl_program *p = w->search->program;
-    if ((p->tables.entries[e->ix].flags & MWL_ENTRY_FLOW_LEVEL) || f->step == MWL_NONE) return "";
-    return mwl_as_text(p->consts[p->tables.steps[f->step].name_k], NULL);
-}
-
-static void check_cleanup(struct observer *w, const mwl__frame *f, const mwl_trace_event *event) {
-    const mwl__entry *e = f->entries;
-    const mwl__entry_rec *rec = &w->search->program->tables.entries[e->ix];
+static void check_cleanup(struct observer *w, uint32_t in_step, const mwl__look_entry *e,
+                          const mwl_trace_event *event) {
     uint64_t bit = UINT64_C(1) << e->rank % 64;
-    if (rec->struct_pc[MWL_ON_ALWAYS] == MWL_NONE) return;
-    const char *step = around(w, f, e), *code = member_text(event->value, "code");
-    uint32_t at = *step ? f->step : MWL_NONE;
+    if (!e->cleans) return;
+    uint32_t at = e->of_flow ? MWL_NONE : in_step;
+    const char *step = mwl__view_step_name(w->search->program, at),
+               *code = member_text(event->value, "code");
     char where[200];
     snprintf(where, sizeof where,
              *step ? "the cleanup around Step '%s'" : "the cleanup of the Flow%s", step);
@@ -426,7 +400,7 @@ static void check_cleanup(struct observer *w, const mwl__frame *f, const mwl_tra
     if (e->gated) {
         observer_note(w, FINDING_CLEANUP_SKIPPED, at, w->edge, MWL_NONE,
                       "%s is skipped after a failure: its `when` is false", where);
-    } else if (e->res.cleanup && !(w->spoiled & bit)) {
+    } else if (e->cleanup_failed && !(w->spoiled & bit)) {
         const char *hidden = member_text(mwl_get(event->value, "previous"), "code");
         observer_note(w, FINDING_CLEANUP_FAILS, at, w->edge, MWL_NONE, "%s fails with %s%s%s",
                       where, code, *hidden ? ", and hides " : ", and a success is lost", hidden);
@@ -435,56 +409,57 @@ static void check_cleanup(struct observer *w, const mwl__frame *f, const mwl_tra
 
 /* An interruption of the whole Step takes no catch clause: what was to follow in any case does not.
  * One by the Step's own middleware ends in its Result. */
-static void check_interrupted(struct observer *w, const mwl__frame *f) {
+static void check_interrupted(struct observer *w, const mwl__look *at, uint32_t owner) {
     const mwl_program *p = w->search->program;
-    const mwl__entry *owner = f->extra ? f->extra->owner : NULL;
-    if (f->step == MWL_NONE || w->always[f->step] == MWL_NONE) return;
-    if (owner && !(p->tables.entries[owner->ix].flags & MWL_ENTRY_FLOW_LEVEL)) return;
-    const char *step = mwl_as_text(p->consts[p->tables.steps[f->step].name_k], NULL);
-    observer_note(w, FINDING_CLEANUP_SKIPPED, w->always[f->step], w->edge, MWL_NONE,
+    if (at->step == MWL_NONE || w->always[at->step] == MWL_NONE) return;
+    if (owner != MWL_NONE && mwl__view_entry_of(p, owner).step != MWL_NONE) return;
+    const char *step = mwl__view_step_name(p, at->step);
+    observer_note(w, FINDING_CLEANUP_SKIPPED, w->always[at->step], w->edge, MWL_NONE,
                   "Step '%s' follows Step '%s' whether it succeeds or fails, but is skipped when "
                   "that is interrupted",
-                  mwl_as_text(p->consts[p->tables.steps[w->always[f->step]].name_k], NULL), step);
+                  mwl__view_step_name(p, w->always[at->step]), step);
 }
 
-static void count_runs(struct observer *w, const mwl__entry *e, uint64_t runs) {
-    if (w->most_runs[e->ix] < runs) w->most_runs[e->ix] = runs;
+static void count_runs(struct observer *w, uint32_t entry, uint64_t runs) {
+    if (w->most_runs[entry] < runs) w->most_runs[entry] = runs;
 }
 
-static void on_entry_event(struct observer *w, const mwl__frame *f, const mwl_trace_event *event) {
-    const mwl__entry *e = f->entries;
-    uint64_t bit = UINT64_C(1) << e->rank % 64;
+static void on_entry_event(struct observer *w, const mwl__look *at, const mwl_trace_event *event) {
+    const mwl__look_entry e = mwl__look_entry_of(mwl__look_frame(event));
+    uint64_t bit = UINT64_C(1) << e.rank % 64;
     if (event->kind == MWL_TRACE_ENTRY_EXITED) {
-        if (mwl__entry_cleaning(e)) check_cleanup(w, f, event);
+        if (e.runs_cleanup) check_cleanup(w, at->step, &e, event);
     } else if (event->kind == MWL_TRACE_ATTEMPT) { /* one that waits first may never begin */
-        if (event->until_ns <= event->at.mono_ns) count_runs(w, e, event->runs);
+        if (event->until_ns <= event->at.mono_ns) count_runs(w, at->entry, event->runs);
     } else if (strcmp(event->phase, "onAlways") == 0) {
-        w->spoiled = e->res.cleanup ? w->spoiled | bit : w->spoiled & ~bit;
+        w->spoiled = e.cleanup_failed ? w->spoiled | bit : w->spoiled & ~bit;
     } else if (strcmp(event->phase, "onEntry") != 0) {
-        count_runs(w, e, event->runs);
+        count_runs(w, at->entry, event->runs);
     }
 }
 
 /* Looks at a Step of a called Flow now, because the end of the run sees only the root Flow. */
-static void step_ended(struct observer *w, mwl__frame *f, const mwl_trace_event *event) {
+static void step_ended(struct observer *w, const mwl__look *at, const mwl_trace_event *event) {
     mwl_value root[ROOT_RESULT];
-    bool called = f->parent != NULL;
+    const bool called = at->called;
     for (int i = 0; called && i < ROOT_RESULT; i++) root[i] = mwl_value_keep(w->last[i]);
-    look(w, f, event->vars, event->flow);
-    check_invariants(w, f->step, mwl_absent());
+    look(w, mwl__look_frame(event), event->vars, event->flow);
+    check_invariants(w, at->step, mwl_absent());
     for (int i = 0; called && i < ROOT_RESULT; i++) set(w, i, root[i]);
 }
 
 void observer_event(void *ctx, const mwl_trace_event *event) {
     struct observer *w = ctx;
-    const mwl__frame *f = (const mwl__frame *)(uintptr_t)event->frame;
+    const struct mwl__frame *f = mwl__look_frame(event);
+    mwl__look at = {.step = MWL_NONE};
+    if (f) at = mwl__look_at(f);
     coverage_event(w->coverage, w->hits, event);
     switch (event->kind) {
     case MWL_TRACE_PHASE:
     case MWL_TRACE_ATTEMPT:
-    case MWL_TRACE_ENTRY_EXITED: on_entry_event(w, f, event); break;
-    case MWL_TRACE_INTERRUPTED: check_interrupted(w, f); break;
-    case MWL_TRACE_CAUGHT: check_fault(w, f, event->value); break;
+    case MWL_TRACE_ENTRY_EXITED: on_entry_event(w, &at, event); break;
+    case MWL_TRACE_INTERRUPTED: check_interrupted(w, &at, mwl__look_owner(f)); break;
+    case MWL_TRACE_CAUGHT: check_fault(w, at.step, event->value); break;
     case MWL_TRACE_CALL_DISPATCHED: /* a provider is counted when it is started: observer_call */
         if (!*event->provider) count(w, COUNT_CALLS, event->flow, event->step, "");
         break;
@@ -493,8 +468,8 @@ void observer_event(void *ctx, const mwl_trace_event *event) {
               event->provider);
         break;
     case MWL_TRACE_STEP_EXITED:
-        if (event->failed) check_fault(w, f, event->value);
-        if (w->n_invariants) step_ended(w, (mwl__frame *)(uintptr_t)event->frame, event);
+        if (event->failed) check_fault(w, at.step, event->value);
+        if (w->n_invariants) step_ended(w, &at, event);
         break;
     default: break;
     }

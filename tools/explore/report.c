@@ -3,6 +3,7 @@
 
 #include "tools/base/term.h"
 #include "tools/explore/script.h"
+#include "vm/program/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -134,9 +135,8 @@ static void put_measures(const struct explore_report *r) {
         const mwl_program *p = s->program;
         term_printf(stdout,
                     "  %s%s: ", menu->cleanup && menu->step != MWL_NONE ? "in the cleanup, " : "",
-                    menu->step == MWL_NONE
-                        ? "the cleanup of the Flow"
-                        : mwl_as_text(p->consts[p->tables.steps[menu->step].name_k], NULL));
+                    menu->step == MWL_NONE ? "the cleanup of the Flow"
+                                           : mwl__view_step_name(p, menu->step));
         printf("%zu success%s (from %s), %zu failure%s\n", ok, ok == 1 ? "" : "es", menu->source,
                menu->n_items - ok, menu->n_items - ok == 1 ? "" : "s");
     }

@@ -5,6 +5,9 @@
 #include "tools/session/turn.h"
 #include "tools/test/seen.h"
 #include "vm/explore/clone.h"
+#include "vm/explore/look.h"
+#include "vm/explore/steer.h"
+#include "vm/program/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,8 +42,7 @@ static void put_answer(const struct search *s, const struct choice *c, mwl__buf 
     if (menu->cleanup)
         mwl__buf_puts(out, menu->step == MWL_NONE ? "the cleanup" : "in the cleanup, ");
     if (menu->step != MWL_NONE)
-        mwl__buf_printf(out, "Step '%s'",
-                        mwl_as_text(p->consts[p->tables.steps[menu->step].name_k], NULL));
+        mwl__buf_printf(out, "Step '%s'", mwl__view_step_name(p, menu->step));
     if (!item->failure) {
         mwl__buf_puts(out, " gets ");
         put_value(s, item->value, out);
@@ -112,17 +114,20 @@ static void note_call(void *ctx, mwl_call *call) {
     mwl_call_place(call, &at);
     memset(c, 0, sizeof *c);
     c->call = call;
-    c->at_ns = r->s->vm->now.mono_ns;
+    mwl_instant now;
+    mwl_vm_now(r->s->vm, &now);
+    c->at_ns = now.mono_ns;
     if (*at.step)
         snprintf(c->key, sizeof c->key, "%s%s%s", at.flow, *at.flow ? "/" : "", at.step);
     else
-        snprintf(c->key, sizeof c->key, "%s", call->provider->uri);
+        snprintf(c->key, sizeof c->key, "%s", mwl__look_call_of(call).uri);
 }
 
 static void replay_edge(struct replay *r, mwl_run *run, const struct edge *e) {
     struct search *s = r->s;
     mwl_call *pending[256];
-    mwl_instant now = s->vm->now;
+    mwl_instant now;
+    mwl_vm_now(s->vm, &now);
     struct made_call *answered = NULL;
     size_t n = search_pending(run, pending, 256);
     if (e->choice.kind == CHOICE_CANCEL) r->cancel_ns = now.mono_ns - s->began.mono_ns;
@@ -190,10 +195,9 @@ mwl_value script_case(struct search *s, const mwl_start *start, const uint32_t *
     mwl_value made = mwl_absent();
     s->observer->called = note_call;
     s->observer->called_ctx = &r;
-    s->vm->now = s->began;
+    mwl__steer_set_now(s->vm, &s->began);
     if (mwl_run_start(s->vm, s->program, start, &run, NULL) == MWL_OK) {
-        run->rng = 1;
-        run->budget = UINT64_C(20000000);
+        search_lend(run);
         (void)session_settle(s->vm);
         for (size_t i = 0; i < n && !r.failed; i++)
             if (s->edges[edges[i]].from != 0) replay_edge(&r, run, &s->edges[edges[i]]);

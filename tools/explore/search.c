@@ -4,10 +4,11 @@
 #include "tools/base/member.h"
 #include "assembler/provider/provide.h"
 #include "vm/explore/clone.h"
-#include "vm/machine/clock.h"
-#include "vm/machine/providers.h"
 #include "tools/explore/observer.h"
 #include "tools/session/turn.h"
+#include "vm/explore/look.h"
+#include "vm/explore/steer.h"
+#include "vm/program/view.h"
 
 #include <stdio.h>
 #include <signal.h>
@@ -35,20 +36,18 @@ static void cancel(mwl_call *call, void *user) {
 }
 
 static mwl_status bind_one(struct search *s, const char *uri, mwl_error *error) {
-    mwl__provider *own = mwl__providers_find(s->vm, uri, strlen(uri));
     const struct testable_document *d = testable_document(s->testable, uri);
-    if (own) return MWL_OK; /* mock: its arguments say what it answers */
+    if (mwl__look_provides(s->vm, uri)) return MWL_OK; /* mock: its arguments say what it answers */
     const mwl_call_provider p = {
         .uri = uri, .document = d ? d->text : NULL, .start = start, .cancel = cancel};
     return mwl__provide_stand_in(s->vm, &p, s, error);
 }
 
 mwl_status search_bind(struct search *s, mwl_error *error) {
-    const mwl__flow_tables *t = &s->program->tables;
     mwl_status status = MWL_OK;
-    for (uint32_t i = 0; i < t->n_imports && status == MWL_OK; i++)
-        if (t->imports[i].kind == MWL_IMPORT_CALL)
-            status = bind_one(s, mwl_as_text(s->program->consts[t->imports[i].uri_k], NULL), error);
+    for (uint32_t i = 0; i < mwl__view_n_imports(s->program) && status == MWL_OK; i++)
+        if (mwl__view_is_called(s->program, i))
+            status = bind_one(s, mwl__view_uri(s->program, i), error);
     return status;
 }
 
@@ -59,7 +58,7 @@ struct listing {
 
 static void add_pending(void *ctx, mwl_call *call) {
     struct listing *l = ctx;
-    if (call->provider->call.start != start) return; /* it has its own timer */
+    if (!mwl__look_starts(call, start)) return; /* it has its own timer */
     if (l->n < l->most) l->list[l->n] = call;
     l->n++;
 }
@@ -72,10 +71,12 @@ size_t search_pending(mwl_run *run, mwl_call **list, size_t most) {
 
 /* ---- one choice ------------------------------------------------------------------------------ */
 
-/* When the next wait is over. Returns false if none will be: what is beyond the clock never comes.
- */
-static bool next_due(struct search *s, int64_t *due) {
-    return mwl__timers_first(&s->vm->timers, due) && *due < MWL__CLOCK_LAST;
+void search_lend(mwl_run *run) { mwl__steer_lend(run, SEED, FUEL); }
+
+static int64_t now_of(const struct search *s) {
+    mwl_instant now;
+    mwl_vm_now(s->vm, &now);
+    return now.mono_ns;
 }
 
 static void answer(struct search *s, mwl_run *run, const struct choice *c) {
@@ -83,7 +84,7 @@ static void answer(struct search *s, mwl_run *run, const struct choice *c) {
     size_t n = search_pending(run, pending, PENDING_MAX);
     int64_t due;
     if (c->pending >= n) return;
-    if (c->late && next_due(s, &due) && due - 1 > s->vm->now.mono_ns) {
+    if (c->late && mwl__steer_due(s->vm, &due) && due - 1 > now_of(s)) {
         session_pass(s->vm, due - 1);
         n = search_pending(run, pending, PENDING_MAX);
         if (c->pending >= n) return;
@@ -98,17 +99,15 @@ static void answer(struct search *s, mwl_run *run, const struct choice *c) {
 bool search_step(struct search *s, mwl_run *run, const mwl_instant *now,
                  const struct choice *choice) {
     int64_t due;
-    s->vm->now = *now;
-    mwl__vm_here(s->vm);
+    mwl__steer_set_now(s->vm, now);
     s->n_calls = 0;
-    run->rng = SEED;
-    run->budget = FUEL;
+    search_lend(run);
     if (mwl__run_thaw(run) != MWL_OK) return false;
     switch (choice->kind) {
     case CHOICE_ANSWER: answer(s, run, choice); break;
     case CHOICE_CANCEL: mwl_run_cancel(run, "explored"); break;
     default:
-        if (next_due(s, &due)) session_pass(s->vm, due);
+        if (mwl__steer_due(s->vm, &due)) session_pass(s->vm, due);
     }
     (void)session_settle(s->vm);
     return true;
@@ -130,7 +129,8 @@ static bool grow(void *list, size_t *cap, size_t need, size_t size) {
 
 static uint32_t new_state(struct search *s, mwl__fingerprint print) {
     if (!grow(&s->states, &s->cap_states, s->n_states + 1, sizeof *s->states)) return MWL_NONE;
-    s->states[s->n_states] = (struct state){.print = print, .now = s->vm->now};
+    s->states[s->n_states] = (struct state){.print = print};
+    mwl_vm_now(s->vm, &s->states[s->n_states].now);
     return (uint32_t)s->n_states++;
 }
 
@@ -152,7 +152,7 @@ static uint32_t find_state(struct search *s, mwl__fingerprint print, bool *is_ne
 static bool add_edge(struct search *s, uint32_t from, uint32_t to, const struct choice *c) {
     if (!grow(&s->edges, &s->cap_edges, s->n_edges + 1, sizeof *s->edges)) return false;
     s->edges[s->n_edges++] =
-        (struct edge){from, to, *c, s->vm->now.mono_ns - s->states[from].now.mono_ns, s->n_calls};
+        (struct edge){from, to, *c, now_of(s) - s->states[from].now.mono_ns, s->n_calls};
     s->states[from].n_edges++;
     return true;
 }
@@ -161,18 +161,16 @@ static bool add_edge(struct search *s, uint32_t from, uint32_t to, const struct 
 
 /* The Step that failed, if no catch clause of it handled that and it is no Raise. */
 static void place_of(struct search *s, mwl_run *run, mwl_value result, struct outcome *o) {
-    const mwl__flow_tables *t = &s->program->tables;
     mwl_place at;
     o->step = o->flow = MWL_NONE;
     if (!mwl_run_failed_at(run, result, &at)) return;
-    for (uint32_t i = 0; i < t->n_steps; i++) {
-        uint32_t k = t->flows[t->steps[i].flow].name_k;
-        const char *flow = k == MWL_NONE ? "" : mwl_as_text(s->program->consts[k], NULL);
-        if (strcmp(mwl_as_text(s->program->consts[t->steps[i].name_k], NULL), at.step) != 0 ||
-            strcmp(flow, at.flow) != 0 || t->steps[i].action == MWL_ACTION_RAISE)
+    for (uint32_t i = 0; i < mwl__view_n_steps(s->program); i++) {
+        const mwl__view_step step = mwl__view_step_of(s->program, i);
+        if (strcmp(step.name, at.step) != 0 || strcmp(step.flow_name, at.flow) != 0 ||
+            step.action == MWL_ACTION_RAISE)
             continue;
         o->step = i;
-        o->flow = t->steps[i].flow;
+        o->flow = step.flow;
         return;
     }
 }
@@ -226,17 +224,16 @@ static bool keep_state(struct search *s, uint32_t at, mwl_run *run) {
     mwl_call *none[1];
     int64_t due;
     state->n_pending = (uint32_t)search_pending(run, none, 0);
-    state->bounded = next_due(s, &due);
-    state->endless =
-        !state->bounded && !state->n_pending && mwl__timers_first(&s->vm->timers, &due);
-    state->cancelled = run->root->extra && !mwl_is_absent(run->root->extra->cancel);
+    state->bounded = mwl__steer_due(s->vm, &due);
+    state->endless = !state->bounded && !state->n_pending && mwl__steer_is_armed(s->vm);
+    state->cancelled = mwl__steer_is_cancelled(run);
     if (mwl__run_freeze(run) != MWL_OK) {
         state->kind = STATE_STUCK;
         mwl_run_free(run);
         return true;
     }
     state->frozen = run;
-    if (s->vm->now.mono_ns - s->began.mono_ns > s->budget.virtual_ns) {
+    if (now_of(s) - s->began.mono_ns > s->budget.virtual_ns) {
         s->n_too_long++;
         return true;
     }
@@ -282,32 +279,12 @@ static bool make_choice(struct search *s, uint32_t from, const struct choice *c,
     return false;
 }
 
-/* The outermost onAlways that the call is made for, or NULL; *frame is that of the entry. */
-static const mwl__entry *cleaning(const mwl__frame *f, const mwl__frame **frame) {
-    const mwl__entry *found = NULL;
-    for (; f; f = f->parent)
-        for (const mwl__entry *e = f->entries; e; e = e->outer)
-            if (mwl__entry_cleaning(e)) {
-                found = e;
-                *frame = f;
-            }
-    return found;
-}
-
 static uint32_t menu_of(struct search *s, const mwl_call *call) {
-    const mwl_program *p = s->program;
     mwl_place at = {"", "", 0, 0};
-    struct menu key = {.step = call->frame->step};
-    const mwl__frame *f = NULL;
-    const mwl__entry *e = cleaning(call->frame, &f);
+    const mwl__look_call c = mwl__look_call_of(call);
+    const struct menu key = {.step = c.step, .import = c.import, .cleanup = c.cleanup};
     mwl_call_place(call, &at);
-    while (key.import < p->tables.n_imports &&
-           call->frame->run->link->providers[key.import] != call->provider)
-        key.import++;
-    key.cleanup = e != NULL;
-    if (e && f == call->frame && (p->tables.entries[e->ix].flags & MWL_ENTRY_FLOW_LEVEL))
-        key.step = MWL_NONE;
-    const struct menu *menu = menus_get(s->menus, &key, call->provider->uri, at.flow, at.step);
+    const struct menu *menu = menus_get(s->menus, &key, c.uri, at.flow, at.step);
     for (uint32_t i = 0; menu; i++)
         if (menus_at(s->menus, i) == menu) return i;
     return MWL_NONE;
@@ -389,8 +366,7 @@ mwl_status search_run(struct search *s, const mwl_start *start_with, char *why, 
         snprintf(why, size, "%s", error.message ? error.message : mwl_status_text(status));
         return status;
     }
-    run->rng = SEED;
-    run->budget = FUEL;
+    search_lend(run);
     (void)session_settle(s->vm);
     if (arrive(s, root, &(struct choice){.kind = CHOICE_TIME}, run))
         status = explore(s);

@@ -12,6 +12,7 @@
 #define MWL_TOOLS_EXPLORE_SEARCH_H
 
 #include "tools/explore/menu.h"
+#include "vm/base/table.h"
 #include "vm/explore/fingerprint.h"
 
 enum choice_kind { CHOICE_ANSWER, CHOICE_TIME, CHOICE_CANCEL };
@@ -108,6 +109,9 @@ void search_free(struct search *s);
  * over afterwards. Returns false if memory ran out. */
 bool search_step(struct search *s, mwl_run *run, const mwl_instant *now,
                  const struct choice *choice);
+
+/* Gives the run the work of one transition, and the seed with which every wait is computed. */
+void search_lend(mwl_run *run);
 
 /* The provider that stands for every call provider of the program. */
 mwl_status search_bind(struct search *s, mwl_error *error);

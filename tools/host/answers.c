@@ -13,6 +13,7 @@
 #include "vm/machine/execution.h"
 #include "vm/machine/state.h"
 #include "vm/machine/providers.h"
+#include "vm/program/view.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -476,11 +477,9 @@ mwl_status answers_bind(struct answers *a, const char *uri, const char *document
 }
 
 mwl_status answers_bind_program(struct answers *a, const mwl_program *program, mwl_error *error) {
-    const mwl__flow_tables *t = &program->tables;
     mwl_status status = MWL_OK;
-    for (uint32_t i = 0; i < t->n_imports && status == MWL_OK; i++)
-        if (t->imports[i].kind == MWL_IMPORT_CALL)
-            status = answers_bind(a, mwl_as_text(program->consts[t->imports[i].uri_k], NULL), NULL,
-                                  error);
+    for (uint32_t i = 0; i < mwl__view_n_imports(program) && status == MWL_OK; i++)
+        if (mwl__view_is_called(program, i))
+            status = answers_bind(a, mwl__view_uri(program, i), NULL, error);
     return status;
 }

@@ -9,7 +9,7 @@
 #include "vm/base/suggest.h"
 #include "vm/machine/state.h"
 #include "vm/machine/providers.h"
-#include "vm/program/program.h"
+#include "vm/program/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,16 +140,15 @@ bool binds_has(const struct binds *b, const char *uri) {
 }
 
 int binds_check(const struct binds *b, const char *file, const mwl_program *program) {
-    const mwl__flow_tables *t = &program->tables;
     for (size_t i = 0; i < b->count; i++) {
         const char *uri = b->items[i].uri;
         mwl__suggest near = mwl__suggest_make(uri, strlen(uri));
         bool called = false;
-        for (uint32_t k = 0; k < t->n_imports && !called; k++) {
-            size_t len = 0;
-            const char *import = mwl_as_text(program->consts[t->imports[k].uri_k], &len);
+        for (uint32_t k = 0; k < mwl__view_n_imports(program) && !called; k++) {
+            const char *import = mwl__view_uri(program, k);
             called = strcmp(import, uri) == 0;
-            if (strncmp(import, CALL, strlen(CALL)) == 0) mwl__suggest_offer(&near, import, len);
+            if (strncmp(import, CALL, strlen(CALL)) == 0)
+                mwl__suggest_offer(&near, import, strlen(import));
         }
         if (called) continue;
         if (near.best)
@@ -201,7 +200,7 @@ static int apply_file(const struct bind *b, const struct definition *d, mwl_vm *
     const mwl_asm_provider *document = b->document ? NULL : bind_given(heap, d, b->uri);
     if (b->document) {
         const mwl_call_provider none = {.uri = b->uri, .document = b->document, .start = no_answer};
-        status = mwl__provide_trusted(vm, &none, &error);
+        status = mwl__provide_trusted(vm, &none, NULL, &error);
     }
     if (status == MWL_OK)
         status = answers_bind(*out, b->uri, document ? document->text : NULL, &error);
@@ -226,10 +225,8 @@ static int apply_uri(const struct bind *b, mwl_vm *vm) {
     mwl_call_provider call = p->call;
     call.uri = b->uri;
     call.document = b->document;
-    mwl_status status = mwl__provide_trusted(vm, &call, &error);
-    if (status < 0) return refused(b, status, &error);
-    mwl__providers_find(vm, b->uri, strlen(b->uri))->user = p->user;
-    return CMD_OK;
+    mwl_status status = mwl__provide_trusted(vm, &call, p->user, &error);
+    return status < 0 ? refused(b, status, &error) : CMD_OK;
 }
 
 int binds_apply(const struct binds *b, const struct definition *d, mwl_vm *vm,

@@ -5,7 +5,7 @@
 #include "tools/host/durable_providers.h"
 #include "tools/host/permissions.h"
 #include "tools/base/redact.h"
-#include "vm/program/program.h"
+#include "vm/program/view.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -27,9 +27,8 @@ static bool answers_one(const struct binds *binds) {
 static bool is_bound(const void *ctx, const char *uri) { return binds_has(ctx, uri); }
 
 static bool imports_one(const mwl_program *program) {
-    const mwl__flow_tables *t = &program->tables;
-    for (uint32_t i = 0; i < t->n_imports; i++) {
-        const char *uri = mwl_as_text(program->consts[t->imports[i].uri_k], NULL);
+    for (uint32_t i = 0; i < mwl__view_n_imports(program); i++) {
+        const char *uri = mwl__view_uri(program, i);
         const mwl_io_provider *p;
         for (size_t k = 0; (p = mwl_io_provider_at(k)); k++)
             if (strcmp(uri, p->uri) == 0) return true;

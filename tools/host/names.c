@@ -2,6 +2,7 @@
 #include "tools/host/names.h"
 
 #include "vm/base/suggest.h"
+#include "vm/program/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,22 +20,11 @@ bool names_whole(const char *name, const char *whole) {
     return all >= len && strcmp(whole + all - len, name) == 0;
 }
 
-static const char *text_of(const mwl_program *p, uint32_t k) {
-    return k == MWL_NONE ? "" : mwl_as_text(p->consts[k], NULL);
-}
-
 static bool has_step(const mwl_program *p, const char *name) {
-    for (uint32_t i = 0; i < p->tables.n_steps; i++) {
-        const mwl__step_rec *s = &p->tables.steps[i];
-        if (names_step(name, text_of(p, p->tables.flows[s->flow].name_k), text_of(p, s->name_k)))
-            return true;
+    for (uint32_t i = 0; i < mwl__view_n_steps(p); i++) {
+        const mwl__view_step s = mwl__view_step_of(p, i);
+        if (names_step(name, s.flow_name, s.name)) return true;
     }
-    return false;
-}
-
-static bool has_uri(const mwl_program *p, const char *name) {
-    for (uint32_t i = 0; i < p->tables.n_imports; i++)
-        if (strcmp(text_of(p, p->tables.imports[i].uri_k), name) == 0) return true;
     return false;
 }
 
@@ -47,19 +37,18 @@ static void suggest(const mwl_program *p, unsigned kinds, const char *name, char
     char offered[600];
     unsigned best = s.distance;
     *near = '\0';
-    for (uint32_t i = 0; (kinds & NAMES_STEP) && i < p->tables.n_steps; i++) {
-        const mwl__step_rec *step = &p->tables.steps[i];
-        const char *flow = text_of(p, p->tables.flows[step->flow].name_k);
-        int n = snprintf(offered, sizeof offered, "%s%s%s", whole ? flow : "",
-                         whole && *flow ? "/" : "", text_of(p, step->name_k));
+    for (uint32_t i = 0; (kinds & NAMES_STEP) && i < mwl__view_n_steps(p); i++) {
+        const mwl__view_step step = mwl__view_step_of(p, i);
+        const char *flow = whole ? step.flow_name : "";
+        int n = snprintf(offered, sizeof offered, "%s%s%s", flow, *flow ? "/" : "", step.name);
         s.best = NULL;
         if (n > 0 && (size_t)n < sizeof offered) mwl__suggest_offer(&s, offered, (size_t)n);
         if (!s.best || (*near && s.distance >= best)) continue;
         best = s.distance;
         snprintf(near, size, "%s", offered);
     }
-    for (uint32_t i = 0; (kinds & NAMES_URI) && i < p->tables.n_imports; i++) {
-        const char *uri = text_of(p, p->tables.imports[i].uri_k);
+    for (uint32_t i = 0; (kinds & NAMES_URI) && i < mwl__view_n_imports(p); i++) {
+        const char *uri = mwl__view_uri(p, i);
         s.best = NULL;
         mwl__suggest_offer(&s, uri, strlen(uri));
         if (!s.best || (*near && s.distance >= best)) continue;
@@ -71,7 +60,7 @@ static void suggest(const mwl_program *p, unsigned kinds, const char *name, char
 bool names_check(const mwl_program *p, unsigned kinds, const char *name, char *why, size_t size) {
     char near[600];
     if ((kinds & NAMES_STEP) && has_step(p, name)) return true;
-    if ((kinds & NAMES_URI) && has_uri(p, name)) return true;
+    if ((kinds & NAMES_URI) && mwl__view_names(p, name)) return true;
     const char *what = !(kinds & NAMES_URI)            ? "Step"
                        : !(kinds & NAMES_STEP)         ? "provider"
                        : strncmp(name, "mwl:", 4) == 0 ? "provider"

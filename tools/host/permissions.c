@@ -6,7 +6,7 @@
 #include "tools/base/file_in.h"
 #include "tools/base/path.h"
 #include "tools/base/term.h"
-#include "vm/program/program.h"
+#include "vm/program/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,14 +149,13 @@ static int look(struct wants *w, const char *text, size_t len) {
 
 /* A program without its definition: the rights of what it imports. */
 static void look_at_imports(struct wants *w, const mwl_program *program) {
-    const mwl__flow_tables *t = &program->tables;
-    for (uint32_t i = 0; i < t->n_imports; i++) {
-        const char *uri = mwl_as_text(program->consts[t->imports[i].uri_k], NULL);
+    for (uint32_t i = 0; i < mwl__view_n_imports(program); i++) {
+        const char *uri = mwl__view_uri(program, i);
         const mwl_io_provider *p;
         for (size_t k = 0; (p = mwl_io_provider_at(k)); k++) {
             if (strcmp(uri, p->uri) != 0 || (w->binds && binds_has(w->binds, uri))) continue;
             /* a middleware may do without */
-            bool any = !p->rights || t->imports[i].kind != MWL_IMPORT_CALL;
+            bool any = !p->rights || !mwl__view_is_called(program, i);
             for (int r = 0; r < MWL_IO_N_RIGHTS && !any; r++)
                 any = p->rights & 1u << r && w->policy &&
                       mwl_io_policy_any(w->policy, (mwl_io_right)r);

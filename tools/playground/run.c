@@ -8,9 +8,9 @@
 #include "tools/report/report.h"
 #include "tools/test/control.h"
 #include "assembler/provider/provide.h"
-#include "vm/machine/providers.h"
-#include "vm/program/program.h"
+#include "vm/explore/look.h"
 #include "tools/playground/zone.h"
+#include "vm/program/view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -123,20 +123,17 @@ static mwl_status provide(struct play_run *r, const char *uri, mwl_error *error)
                                  .document = document ? document : made,
                                  .start = outside_start,
                                  .cancel = outside_cancel};
-    mwl_status status = mwl__provide_trusted(r->vm, &p, error);
-    if (status == MWL_OK) status = keep_document(r, made);
-    if (status == MWL_OK) mwl__providers_find(r->vm, uri, strlen(uri))->user = r;
-    return status;
+    mwl_status status = mwl__provide_trusted(r->vm, &p, r, error);
+    return status == MWL_OK ? keep_document(r, made) : status;
 }
 
 /* Provides what the program imports and the VM does not have, and puts the answers before it. */
 static mwl_status bind(struct play_run *r, mwl_error *error) {
-    const mwl__flow_tables *t = &r->program->tables;
     mwl_status status = MWL_OK;
-    for (uint32_t i = 0; i < t->n_imports && status == MWL_OK; i++) {
-        if (t->imports[i].kind != MWL_IMPORT_CALL) continue;
-        const char *uri = mwl_as_text(r->program->consts[t->imports[i].uri_k], NULL);
-        if (!mwl__providers_find(r->vm, uri, strlen(uri))) status = provide(r, uri, error);
+    for (uint32_t i = 0; i < mwl__view_n_imports(r->program) && status == MWL_OK; i++) {
+        if (!mwl__view_is_called(r->program, i)) continue;
+        const char *uri = mwl__view_uri(r->program, i);
+        if (!mwl__look_provides(r->vm, uri)) status = provide(r, uri, error);
     }
     return status == MWL_OK ? answers_bind_program(r->answers, r->program, error) : status;
 }

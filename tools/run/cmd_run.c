@@ -12,7 +12,7 @@
 #include "tools/session/end.h"
 #include "tools/session/session.h"
 #include "tools/session/values.h"
-#include "vm/program/program.h"
+#include "vm/program/view.h"
 #include "tools/test/record.h"
 #include "tools/run/watch.h"
 
@@ -140,14 +140,10 @@ static int run_durable(struct job *s) {
 
 /* A run that is in no store could not be answered. */
 static int check_answers(const struct job *s) {
-    const mwl__flow_tables *t = &s->program->tables;
     const char *uri, *document = durable_document(&uri);
-    for (uint32_t i = 0; document && i < t->n_imports; i++) {
-        const char *import = mwl_as_text(s->program->consts[t->imports[i].uri_k], NULL);
-        if (strcmp(import, uri) == 0 && !binds_has(&s->options.binds, uri))
-            return cmd_usage("%s waits for answers: it needs --store FILE|URL",
-                             s->options.definition.path);
-    }
+    if (document && mwl__view_names(s->program, uri) && !binds_has(&s->options.binds, uri))
+        return cmd_usage("%s waits for answers: it needs --store FILE|URL",
+                         s->options.definition.path);
     return CMD_OK;
 }
 

@@ -7,8 +7,8 @@
 #include "tools/base/file_out.h"
 #include "tools/base/redact.h"
 #include "vm/base/suggest.h"
-#include "vm/machine/rest.h"
-#include "vm/program/program.h"
+#include "vm/explore/look.h"
+#include "vm/program/view.h"
 
 #include <signal.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static uint64_t get_length(const unsigned char *at) {
 int saved_write(const char *path, const mwl_program *program, mwl_run *run) {
     void *bytes = NULL;
     size_t size = 0;
-    mwl_vm *vm = run->link->vm;
+    mwl_vm *vm = mwl_run_vm(run);
     mwl_status st = mwl_run_save(run, &bytes, &size, NULL);
     if (st < 0) return cmd_fail("the run cannot be saved: %s", mwl_status_text(st));
     mwl__buf out = mwl__buf_make(mwl_alloc_default()), secrets = mwl__buf_make(out.alloc);
@@ -110,14 +110,10 @@ void save_watch(void) {
     sigaction(SIGQUIT, &action, NULL);
 }
 
-static const char *step_name(const mwl_program *p, uint32_t step) {
-    return mwl_as_text(p->consts[p->tables.steps[step].name_k], NULL);
-}
-
 int saved_step(const mwl_program *program, const char *name) {
     mwl__suggest s = mwl__suggest_make(name, strlen(name));
-    for (uint32_t i = 0; i < program->tables.n_steps; i++) {
-        const char *one = step_name(program, i);
+    for (uint32_t i = 0; i < mwl__view_n_steps(program); i++) {
+        const char *one = mwl__view_step_name(program, i);
         if (strcmp(one, name) == 0) return CMD_OK;
         mwl__suggest_offer(&s, one, strlen(one));
     }
@@ -126,17 +122,11 @@ int saved_step(const mwl_program *program, const char *name) {
                      (int)s.best_len, s.best);
 }
 
-static bool is_in(const mwl__frame *f, const char *step) {
-    return f->step != MWL_NONE && strcmp(step_name(mwl__program_of(f), f->step), step) == 0;
-}
-
 static bool is_time(const struct save_when *when, const mwl_run *run) {
     if (!asked && !when->step) return false;
     if (!mwl_run_at_rest(run)) return false;
     if (asked) return true;
-    for (const mwl__frame *f = run->root; f; f = mwl__rest_next_frame(f))
-        if (is_in(f, when->step)) return true;
-    return false;
+    return mwl__look_is_in(run, when->step);
 }
 
 bool save_now(void *ctx, mwl_run *run) {

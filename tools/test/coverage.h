@@ -35,7 +35,7 @@ struct coverage {
     struct coverage_item *items;
     size_t n_items, cap;
     bool failed;                    /* while it is made: memory ran out */
-    uint32_t *of_pc;                /* the item of a TO instruction, or MWL_NONE */
+    uint32_t *of_code;              /* the item of a way, by mwl__view_way.code, or MWL_NONE */
     uint32_t *of_phase;             /* by entry * 4 + phase */
     uint32_t *of_bound, *of_policy; /* by entry; the first policy's */
 };

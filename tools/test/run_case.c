@@ -10,6 +10,7 @@
 #include "tools/test/expect.h"
 #include "tools/test/programs.h"
 #include "vm/base/suggest.h"
+#include "vm/program/view.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -171,9 +172,9 @@ static bool bind(struct running *r) {
     mwl_value_drop(r->heap, none);
     if (status != MWL_OK) return fail(r, "case", why);
     answers_listen(r->answers, unexpected, r);
-    for (uint32_t i = 0; i < p->tables.n_imports && status == MWL_OK; i++) {
-        if (p->tables.imports[i].kind != MWL_IMPORT_CALL) continue;
-        const char *uri = mwl_as_text(p->consts[p->tables.imports[i].uri_k], NULL);
+    for (uint32_t i = 0; i < mwl__view_n_imports(p) && status == MWL_OK; i++) {
+        if (!mwl__view_is_called(p, i)) continue;
+        const char *uri = mwl__view_uri(p, i);
         const struct testable_document *d = testable_document(&r->program->testable, uri);
         status = answers_bind(r->answers, uri, d ? d->text : NULL, &error);
     }

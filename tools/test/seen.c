@@ -2,7 +2,7 @@
 #include "tools/test/seen.h"
 
 #include "tools/base/member.h"
-#include "vm/machine/state.h"
+#include "vm/explore/look.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,14 +45,6 @@ static mwl_value step_name(struct seen *s, const mwl_trace_event *e) {
     return mwl_string(s->heap, name, n < (int)sizeof name ? (size_t)n : sizeof name - 1);
 }
 
-/* Whether the frame works for an onAlways, its own or one of those around it. */
-static bool in_cleanup(const mwl__frame *f) {
-    for (; f; f = f->parent)
-        for (const mwl__entry *e = f->entries; e; e = e->outer)
-            if (mwl__entry_cleaning(e)) return true;
-    return false;
-}
-
 static mwl_value kept(mwl_value v) { return mwl_is_absent(v) ? v : mwl_value_keep(v); }
 
 static void dispatched(struct seen *s, const mwl_trace_event *e) {
@@ -74,14 +66,7 @@ static void dispatched(struct seen *s, const mwl_trace_event *e) {
                            .input = kept(e->input),
                            .at_ns = e->at.mono_ns - s->start.mono_ns,
                            .open = true,
-                           .cleanup = in_cleanup((const mwl__frame *)(uintptr_t)e->frame)};
-}
-
-static mwl_value metadata_of(const mwl_trace_event *e) {
-    const mwl__frame *f = (const mwl__frame *)(uintptr_t)e->frame;
-    const mwl__gather *g = mwl__gather_of(f);
-    const mwl__call_state *r = e->index < 0 ? f->record : g ? g->slots[e->index].record : NULL;
-    return r ? kept(r->metadata) : mwl_absent();
+                           .cleanup = mwl__look_in_cleanup(mwl__look_frame(e))};
 }
 
 static void accepted(struct seen *s, const mwl_trace_event *e) {
@@ -91,7 +76,7 @@ static void accepted(struct seen *s, const mwl_trace_event *e) {
         c->open = false;
         c->failed = e->failed;
         c->result = kept(e->value);
-        c->metadata = metadata_of(e);
+        c->metadata = kept(mwl__look_metadata(mwl__look_frame(e), e->index));
         c->took_ns = e->at.mono_ns - s->start.mono_ns - c->at_ns;
         return;
     }

@@ -8,6 +8,7 @@
 #include "vm/machine/execution.h"
 #include "vm/machine/frame.h"
 #include "vm/machine/run_list.h"
+#include "vm/machine/state.h"
 
 /* ---- a walk over the records ----------------------------------------------------------------- */
 

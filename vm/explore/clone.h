@@ -7,7 +7,7 @@
 #ifndef MWL_CLONE_H
 #define MWL_CLONE_H
 
-#include "vm/machine/state.h"
+#include "mwl_provider.h"
 
 /* Takes the run's timers out of the VM and notes in them when they are due. Returns MWL_OK;
  * MWL_E_STATE if a frame of it is queued or running; MWL_E_UNSUPPORTED if it waits for a blocking

@@ -2,6 +2,7 @@
 #include "vm/explore/fingerprint.h"
 
 #include "vm/base/wide.h"
+#include "vm/machine/state.h"
 
 typedef struct print {
     mwl__fingerprint f;

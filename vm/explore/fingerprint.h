@@ -7,7 +7,7 @@
 #ifndef MWL_FINGERPRINT_H
 #define MWL_FINGERPRINT_H
 
-#include "vm/machine/state.h"
+#include "mwl.h"
 
 typedef struct mwl__fingerprint { /* of two states that differ, both are equal once in 2^128 */
     uint64_t a, b;
