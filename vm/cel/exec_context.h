@@ -123,6 +123,16 @@ static inline void mwl__exec_watch(mwl__exec *x) { x->poll = x->slice - MWL_SLIC
 /* Reads the clock. Returns true, with x->late, if a bound has elapsed. */
 MWL__COLD bool mwl__exec_poll(mwl__exec *x);
 
+/* Pays for n instructions that are done away from the loop: parts of a joined one (linked_op.h). */
+static inline void mwl__exec_pay(mwl__exec *x, int64_t n) { x->slice -= n; }
+/* The same for the instruction that follows, where that is done at once. Returns false if the slice
+ * is used up: then the loop comes to it. */
+static inline bool mwl__exec_pay_next(mwl__exec *x) {
+    if (x->slice <= 0) return false;
+    mwl__exec_pay(x, 1);
+    return true;
+}
+
 /* Charges work of about n instructions inside one operation. Returns false if the operation must be
  * given up: the run's budget is used up, or a bound has elapsed. */
 static inline bool mwl__exec_charge(mwl__exec *x, uint64_t n) {

@@ -31,6 +31,15 @@
     X(OPEN, ENTER, ACTION, ESTABLISH, "an entry whose onEntry is its action alone")                \
     X(ACT_REENTER, ACTION, REENTER, NOP, "the action decides, and nothing is shaped")
 
+/* How many instructions each stands for; who does one away from the loop pays for them
+ * (mwl__exec_pay). */
+enum {
+#define X(name, first, second, third, text)                                                        \
+    MWL_PARTS_##name = 1 + (MWL_OP_##second != MWL_OP_NOP) + (MWL_OP_##third != MWL_OP_NOP),
+    MWL_LINKED_OPCODES(X)
+#undef X
+};
+
 enum {
     MWL_OP_LAST = MWL_OP_COUNT - 1,
 #define X(name, first, second, third, text) MWL_OP_##name,

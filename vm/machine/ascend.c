@@ -7,7 +7,6 @@
 #include "vm/machine/clock.h"
 #include "vm/machine/trace.h"
 #include "vm/machine/unwind.h"
-#include "vm/value/words.h"
 
 uint32_t mwl__ascend(mwl__frame *f, mwl_vm *vm) { return mwl__ascend_inline(f, vm); }
 
@@ -57,37 +56,13 @@ static inline bool leave_unseen(mwl__frame *f, mwl_vm *vm) {
 /* The Result passes the innermost entry, and those around it, whose ASCEND is an instruction too.
  */
 uint32_t mwl__ascend_pass_on(mwl__frame *f, mwl_vm *vm) {
-    int64_t *slice = &vm->exec.slice;
     const uint32_t silent = f->res.ok ? MWL_ENTRY_PASSES_SUCCESS : MWL_ENTRY_PASSES_FAILURE;
     const mwl__entry_rec *rec = f->entries->link->rec;
     for (;;) {
         const uint32_t pc = rec->leave_pc + 1;
         if (!leave_unseen(f, vm)) return mwl__unwind_after_always(f, pc);
-        if (!(rec->flags & MWL_ENTRY_RISES) || *slice <= 0) return pc;
-        --*slice;
+        if (!(rec->flags & MWL_ENTRY_RISES) || !mwl__exec_pay_next(&vm->exec)) return pc;
         rec = f->entries->link->rec; /* of an entry whose bound has not elapsed */
         if (!mwl__ascend_passes(f, vm, rec, silent)) return mwl__ascend(f, vm);
     }
-}
-
-/* Inside a bound, the code of a failure stays until the next Result rises: what explains an
- * interruption says why the scope runs again (mwl_phase_inside). No expression can read it. */
-void mwl__ascend_consume(mwl__frame *f, mwl__entry *e) {
-    mwl_heap *h = mwl__heap_of(f);
-    mwl_value code = mwl_absent();
-    if (!e->res.ok && mwl__unwind_bounded(f))
-        code = mwl_failure(h, NULL, mwl_as_text(mwl__word_get(e->res.v, MWL_WORD_CODE), NULL), NULL,
-                           mwl_absent(), mwl_absent());
-    mwl__drop(h, e->res.v);
-    e->res.v = code;
-}
-
-uint32_t mwl__ascend_run(mwl__frame *f, mwl_vm *vm, int64_t delay_ns) {
-    const mwl__entry_rec *rec = f->entries->link->rec;
-    if (rec->flags & MWL_ENTRY_FLOW_LEVEL) mwl__frame_set_failure(f, mwl_null());
-    if (mwl__tracing(vm))
-        mwl__trace_entry(f, MWL_TRACE_ATTEMPT, -1, (mwl__result){.v = f->in_flight, .ok = true});
-    if (delay_ns <= 0) return rec->inner_pc;
-    return mwl__frame_park(f, vm, MWL_FRAME_WAIT_TIME, rec->inner_pc,
-                           mwl__clock_add(mwl__clock_mono(vm), delay_ns));
 }

@@ -79,9 +79,7 @@ static uint32_t await_directly(mwl__frame *f, mwl_vm *vm, mwl_call *execution, u
 /* Such a call has settled: control continues behind its CALL_END, mostly in the entry around it,
  * which is an instruction of its own. */
 MWL__INLINE uint32_t behind(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
-    int64_t *slice = &vm->exec.slice;
-    if (!c->rises || *slice <= 0) return c->rec->end_pc + 1;
-    --*slice;
+    if (!c->rises || !mwl__exec_pay_next(&vm->exec)) return c->rec->end_pc + 1;
     return mwl__ascend_inline(f, vm);
 }
 
@@ -130,8 +128,7 @@ uint32_t mwl__call_now(mwl__frame *f, mwl_vm *vm, const mwl__call_link *c) {
         mwl__result_set(&f->res, true, v);
         uint32_t pc = behind(f, vm, c);
         /* the entry around it may have led to this instruction again */
-        if (pc != at || x->slice <= 0 || !c->now || vm->listen) return pc;
-        x->slice--;
+        if (pc != at || !c->now || vm->listen || !mwl__exec_pay_next(x)) return pc;
     }
 }
 

@@ -22,6 +22,7 @@
 #include "vm/machine/frame.h"
 #include "vm/machine/phase.h"
 #include "vm/machine/raise.h"
+#include "vm/machine/reenter.h"
 #include "vm/machine/trace.h"
 #include "vm/machine/unwind.h"
 
@@ -164,7 +165,7 @@ uint32_t mwl__entry_establish(mwl__frame *f, uint32_t next_pc) {
 
 /* A part of a joined instruction is done: the next one has a pc and a charge of its own. */
 static inline uint32_t next_part(mwl__exec *x) {
-    x->slice--;
+    mwl__exec_pay(x, 1);
     return ++x->pc + 1;
 }
 
@@ -264,8 +265,7 @@ uint32_t mwl__entry_phase_fault(mwl__frame *f) { return fail_phase(f, MWL_ON_FAI
 uint32_t mwl__entry_always_fault(mwl__frame *f) { return fail_phase(f, MWL_ON_ALWAYS, raised(f)); }
 
 static inline uint32_t after_action(mwl__frame *f, mwl_vm *vm, mwl__entry *e) {
-    if (e->verdict == MWL_VERDICT_REENTER)
-        return mwl__ascend_reenter(f, vm, e, e->reenter, e->delay_ns);
+    if (e->verdict == MWL_VERDICT_REENTER) return mwl__reenter(f, vm, e, e->reenter, e->delay_ns);
     if (!mwl_is_absent(e->emit.v)) {
         mwl__ascend_move(f, &e->res, &e->emit);
     }

@@ -12,10 +12,6 @@ uint32_t mwl__entry_enter(mwl__frame *f, uint32_t ix, uint32_t next_pc);
 /* The three instructions of OPEN, and the two of ACT_REENTER (linked_op.h). */
 MWL__OUTLINE uint32_t mwl__entry_open(mwl__frame *f, mwl_vm *vm, uint32_t ix);
 MWL__OUTLINE uint32_t mwl__entry_act_reenter(mwl__frame *f, mwl_vm *vm, unsigned phase);
-/* Is the verdict of ACT_REENTER at onSuccess declared (MWL_MW_CARRIES)? */
-static inline bool mwl__entry_carries(const mwl__entry *e) {
-    return e->link->carries && e->link->provider == e->provider;
-}
 uint32_t mwl__entry_gate(mwl__frame *f, mwl_value when, uint32_t off_pc, uint32_t next_pc);
 void mwl__entry_with(mwl__frame *f, mwl_value take);
 uint32_t mwl__entry_action(mwl__frame *f, unsigned phase, uint32_t next_pc);

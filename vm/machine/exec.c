@@ -288,135 +288,135 @@ static bool took(const mwl_program *p, mwl__ins ins, const mwl_value *regs) {
 #define IS(ins, name) ((uintptr_t)(ins).go == MWL_OP_##name)
 #endif
 #define NEXT() do { ip++; DISPATCH(); } while (0)
-#define GO_TO(pc) do { ip = code + (pc); DISPATCH(); } while (0)
+#define GO_TO(pc) do { ip = CODE + (pc); DISPATCH(); } while (0)
 /* The target of a jump. */
 #define TARGET ((const mwl__linked_ins *)(const void *)((const char *)ip + (int32_t)ip->x))
 #define JUMP() do { ip = TARGET; DISPATCH(); } while (0)
 
 /* Read where they are needed: locals would only crowd R and ip out of the machine's registers. */
-#define P (linked->program)
-#define code (linked->code)
-#define h (x->heap)
+#define PROGRAM (linked->program)
+#define CODE (linked->code)
+#define HEAP (x->heap)
 #define REG(bytes) (*(mwl_value *)(void *)((char *)R + (bytes)))
-#define PART(type) ((type *)(void *)((uintptr_t)code + ip->x))
+#define PART(type) ((type *)(void *)((uintptr_t)CODE + ip->x))
 #define A REG(ip->a)
 #define B REG(ip->b)
 #define C REG(ip->x)
 #define KC (*PART(const mwl_value))
 #define PATH PART(mwl__linked_path)
-#define X (ip->x)
-#define F (x->frame)
+#define OPERAND (ip->x)
+#define FRAME (x->frame)
 /* Registers are dropped before they are written, and written after the operands were read. */
-#define SET(reg, value) set(h, &(reg), (value))
-#define SET_OUT(reg) set_from(h, &(reg), &out)
+#define SET(reg, value) set(HEAP, &(reg), (value))
+#define SET_OUT(reg) set_from(HEAP, &(reg), &out)
 /* Operators may raise, and a fault names its instruction. */
-#define HERE() (x->pc = (uint32_t)(ip - code))
+#define HERE() (x->pc = (uint32_t)(ip - CODE))
 #define TRY(call) do { HERE(); if (!(call)) goto fail; } while (0)
 #define NEED(v, kind) do { if (mwl_value_kind(v) != MWL_KIND_##kind) goto malformed; } while (0)
 #define COPY(v) (((v).tag & MWL_OWNED) ? mwl__keep(v) : (v))
 
 /* Operands are read through pointers, by the fields that are needed. */
-#define ARITH(name, left, right, on_number, on_int)                                        \
-    do {                                                                                   \
-        const mwl_value *l_ = &(left), *r_ = &(right);                                     \
-        int64_t i_;                                                                        \
+#define ARITH(name, left, right, on_number, on_int)                                                     \
+    do {                                                                                                \
+        const mwl_value *l_ = &(left), *r_ = &(right);                                                  \
+        int64_t i_;                                                                                     \
         if (LIKELY(mwl_value_kind(*l_) == MWL_KIND_NUMBER && mwl_value_kind(*r_) == MWL_KIND_NUMBER)) { \
-            set_number(h, &A, on_number);                                                  \
-            NEXT();                                                                        \
-        }                                                                                  \
-        if (mwl_value_kind(*l_) == MWL_KIND_INT && mwl_value_kind(*r_) == MWL_KIND_INT && !(on_int)) { \
-            SET(A, mwl_int(i_));                                                           \
-            NEXT();                                                                        \
-        }                                                                                  \
-        TRY(mwl__arith_##name(x, *l_, *r_, &out));                                         \
-        SET_OUT(A);                                                                        \
-        NEXT();                                                                            \
+            set_number(HEAP, &A, on_number);                                                            \
+            NEXT();                                                                                     \
+        }                                                                                               \
+        if (mwl_value_kind(*l_) == MWL_KIND_INT && mwl_value_kind(*r_) == MWL_KIND_INT && !(on_int)) {  \
+            SET(A, mwl_int(i_));                                                                        \
+            NEXT();                                                                                     \
+        }                                                                                               \
+        TRY(mwl__arith_##name(x, *l_, *r_, &out));                                                      \
+        SET_OUT(A);                                                                                     \
+        NEXT();                                                                                         \
     } while (0)
 #define ADD(l, r) ARITH(add, l, r, l_->as.d + r_->as.d, __builtin_add_overflow(l_->as.i, r_->as.i, &i_))
 #define SUB(l, r) ARITH(sub, l, r, l_->as.d - r_->as.d, __builtin_sub_overflow(l_->as.i, r_->as.i, &i_))
 #define MUL(l, r) ARITH(mul, l, r, l_->as.d * r_->as.d, __builtin_mul_overflow(l_->as.i, r_->as.i, &i_))
 /* A comparison is mostly there for the jump behind it, which is taken at once. */
-#define ANSWER(truth)                                                                      \
-    do {                                                                                   \
-        bool answer_ = (truth);                                                            \
-        set_bool(h, &A, answer_);                                                          \
-        if (IS(ip[1], JUMP_UNLESS) && ip[1].a == ip->a) {                                  \
-            ip++;                                                                          \
-            if (!answer_) JUMP();                                                          \
-        } else if (answer_ && IS(ip[1], GATE) && ip[1].a == ip->a) {                       \
-            ip++;                                                                          \
-        }                                                                                  \
-        NEXT();                                                                            \
+#define ANSWER(truth)                                                \
+    do {                                                             \
+        bool answer_ = (truth);                                      \
+        set_bool(HEAP, &A, answer_);                                 \
+        if (IS(ip[1], JUMP_UNLESS) && ip[1].a == ip->a) {            \
+            ip++;                                                    \
+            if (!answer_) JUMP();                                    \
+        } else if (answer_ && IS(ip[1], GATE) && ip[1].a == ip->a) { \
+            ip++;                                                    \
+        }                                                            \
+        NEXT();                                                      \
     } while (0)
-#define ORDER(rel, left, right, cmp)                                                       \
-    do {                                                                                   \
-        const mwl_value *l_ = &(left), *r_ = &(right);                                     \
-        const uint32_t k_ = mwl_value_kind(*r_);                                           \
-        if (LIKELY(mwl_value_kind(*l_) == MWL_KIND_NUMBER)) {                              \
-            if (LIKELY(k_ == MWL_KIND_NUMBER)) ANSWER(l_->as.d cmp r_->as.d);              \
+#define ORDER(rel, left, right, cmp)                                                                                  \
+    do {                                                                                                              \
+        const mwl_value *l_ = &(left), *r_ = &(right);                                                                \
+        const uint32_t k_ = mwl_value_kind(*r_);                                                                      \
+        if (LIKELY(mwl_value_kind(*l_) == MWL_KIND_NUMBER)) {                                                         \
+            if (LIKELY(k_ == MWL_KIND_NUMBER)) ANSWER(l_->as.d cmp r_->as.d);                                         \
             if (k_ == MWL_KIND_INT) ANSWER(l_->as.d cmp (double)r_->as.i); /* a data-plane number beside a literal */ \
-        }                                                                                  \
-        if (mwl_value_kind(*l_) == MWL_KIND_INT && k_ == MWL_KIND_INT)                     \
-            is = l_->as.i cmp r_->as.i;                                                    \
-        else                                                                               \
-            TRY(mwl__compare_order(x, rel, *l_, *r_, &is));                                \
-        set_bool(h, &A, is);                                                               \
-        NEXT();                                                                            \
+        }                                                                                                             \
+        if (mwl_value_kind(*l_) == MWL_KIND_INT && k_ == MWL_KIND_INT)                                                \
+            is = l_->as.i cmp r_->as.i;                                                                               \
+        else                                                                                                          \
+            TRY(mwl__compare_order(x, rel, *l_, *r_, &is));                                                           \
+        set_bool(HEAP, &A, is);                                                                                       \
+        NEXT();                                                                                                       \
     } while (0)
-#define EQUAL(left, right, negate)                               \
-    do {                                                         \
-        const mwl_value *l_ = &(left), *r_ = &(right);           \
-        int fast_ = mwl__equal_fast(*l_, *r_);                   \
-        is = fast_ == 1;                                         \
+#define EQUAL(left, right, negate)                                \
+    do {                                                          \
+        const mwl_value *l_ = &(left), *r_ = &(right);            \
+        int fast_ = mwl__equal_fast(*l_, *r_);                    \
+        is = fast_ == 1;                                          \
         if (fast_ < 0) TRY(mwl__compare_equal(x, *l_, *r_, &is)); \
-        set_bool(h, &A, is != (negate));                         \
-        NEXT();                                                  \
+        set_bool(HEAP, &A, is != (negate));                       \
+        NEXT();                                                   \
     } while (0)
-#define LOGIC(is_or, must_raise)                                                          \
-    do {                                                                                  \
-        if (LIKELY(mwl_value_kind(B) == MWL_KIND_BOOL && mwl_value_kind(C) == MWL_KIND_BOOL)) {     \
-            set_bool(h, &A, (is_or) ? (B.as.i | C.as.i) != 0 : (B.as.i & C.as.i) != 0);   \
-            NEXT();                                                                       \
-        }                                                                                 \
-        HERE();                                                                           \
-        if (!mwl__compare_logic(x, is_or, B, C, &out)) {                                  \
-            if (mwl_is_absent(out)) goto fail;                                            \
-            if (must_raise) {                                                             \
-                mwl__drop(h, x->fault);                                                   \
-                x->fault = out;                                                           \
-                x->halt = MWL_EXEC_FAULT;                                                 \
-                goto fail;                                                                \
-            }                                                                             \
-        }                                                                                 \
-        SET_OUT(A);                                                                       \
-        NEXT();                                                                           \
+#define LOGIC(is_or, must_raise)                                                                \
+    do {                                                                                        \
+        if (LIKELY(mwl_value_kind(B) == MWL_KIND_BOOL && mwl_value_kind(C) == MWL_KIND_BOOL)) { \
+            set_bool(HEAP, &A, (is_or) ? (B.as.i | C.as.i) != 0 : (B.as.i & C.as.i) != 0);      \
+            NEXT();                                                                             \
+        }                                                                                       \
+        HERE();                                                                                 \
+        if (!mwl__compare_logic(x, is_or, B, C, &out)) {                                        \
+            if (mwl_is_absent(out)) goto fail;                                                  \
+            if (must_raise) {                                                                   \
+                mwl__drop(HEAP, x->fault);                                                      \
+                x->fault = out;                                                                 \
+                x->halt = MWL_EXEC_FAULT;                                                       \
+                goto fail;                                                                      \
+            }                                                                                   \
+        }                                                                                       \
+        SET_OUT(A);                                                                             \
+        NEXT();                                                                                 \
     } while (0)
 /* Each round of a loop charges fuel for the length of its body. */
-#define STEP_LOOP(two)                                                                \
-    do {                                                                              \
-        mwl_value *it_ = &A;                                                          \
-        const mwl__linked_ins *to_ = TARGET;                                          \
-        int64_t body_ = to_ < ip ? ip - to_ : 1;                                      \
-        if (!is_iterator(it_)) goto malformed;                                        \
-        if (x->slice < 0) goto yield;                                                 \
-        x->slice -= body_;                                                            \
-        if (!LIKELY(x->budget == UINT64_MAX)) {                                       \
-            if (x->budget < (uint64_t)body_) {                                        \
-                x->budget = 0;                                                        \
-                goto out_of_fuel;                                                     \
-            }                                                                         \
-            x->budget -= (uint64_t)body_;                                             \
-        }                                                                             \
-        uint64_t i_ = it_[1].as.u;                                                    \
-        if (!(two) && LIKELY(mwl_value_kind(*it_) == MWL_KIND_ARRAY)) {                    \
-            if (i_ >= it_->aux) NEXT();                                               \
-            it_[1].as.u = i_ + 1;                                                     \
-            set_lent(h, &it_[2], &((const mwl__list *)it_->as.p)->item[i_]);          \
-        } else if (!advance(h, it_, two)) {                                           \
-            NEXT();                                                                   \
-        }                                                                             \
-        ip = to_;                                                                     \
-        DISPATCH();                                                                   \
+#define STEP_LOOP(two)                                                          \
+    do {                                                                        \
+        mwl_value *it_ = &A;                                                    \
+        const mwl__linked_ins *to_ = TARGET;                                    \
+        int64_t body_ = to_ < ip ? ip - to_ : 1;                                \
+        if (!is_iterator(it_)) goto malformed;                                  \
+        if (x->slice < 0) goto yield;                                           \
+        x->slice -= body_;                                                      \
+        if (!LIKELY(x->budget == UINT64_MAX)) {                                 \
+            if (x->budget < (uint64_t)body_) {                                  \
+                x->budget = 0;                                                  \
+                goto out_of_fuel;                                               \
+            }                                                                   \
+            x->budget -= (uint64_t)body_;                                       \
+        }                                                                       \
+        uint64_t i_ = it_[1].as.u;                                              \
+        if (!(two) && LIKELY(mwl_value_kind(*it_) == MWL_KIND_ARRAY)) {         \
+            if (i_ >= it_->aux) NEXT();                                         \
+            it_[1].as.u = i_ + 1;                                               \
+            set_lent(HEAP, &it_[2], &((const mwl__list *)it_->as.p)->item[i_]); \
+        } else if (!advance(HEAP, it_, two)) {                                  \
+            NEXT();                                                             \
+        }                                                                       \
+        ip = to_;                                                               \
+        DISPATCH();                                                             \
     } while (0)
 
 /* Its labels are one set of addresses, so there is one copy of it. */
@@ -444,7 +444,7 @@ mwl__outcome mwl__exec_run(mwl__exec *x) {
         return MWL_EXEC_END;
     }
 #endif
-    const mwl__linked_ins *ip = code + x->pc;
+    const mwl__linked_ins *ip = CODE + x->pc;
     mwl_value out;
     bool is;
     uint32_t next;
@@ -464,25 +464,25 @@ dispatch:
         B = mwl_null();
         SET_OUT(A);
         NEXT();
-    CASE(LOAD_K): set_from(h, &A, &KC); NEXT();
-    CASE(LOAD_INT): SET(A, mwl_int((int32_t)X)); NEXT();
+    CASE(LOAD_K): set_from(HEAP, &A, &KC); NEXT();
+    CASE(LOAD_INT): SET(A, mwl_int((int32_t)OPERAND)); NEXT();
     CASE(LOAD_BASE): {
         const mwl_value *at = slot_of(x, PATH);
         if (!LIKELY(!mwl_is_absent(*at))) goto load_path;
-        set_lent(h, &A, at);
+        set_lent(HEAP, &A, at);
         NEXT();
     }
     CASE(LOAD_MEMBER): {
         const mwl_value *at = member_of(PATH->keys, slot_of(x, PATH));
         if (!LIKELY(at != NULL)) goto load_path;
-        set_lent(h, &A, at);
+        set_lent(HEAP, &A, at);
         NEXT();
     }
     CASE(LOAD_SLOT): {
         mwl__linked_path *path = PATH;
         const mwl_value *at = walk(path->keys, path->keys + path->n_keys, slot_of(x, path));
         if (!LIKELY(at != NULL)) goto load_path;
-        set_lent(h, &A, at);
+        set_lent(HEAP, &A, at);
         NEXT();
     }
     CASE(LOAD_PATH):
@@ -491,15 +491,15 @@ dispatch:
         SET_OUT(A);
         NEXT();
     CASE(LOAD_COUNT): {
-        const mwl__entry *e = mwl__entry_reading(F);
+        const mwl__entry *e = mwl__entry_reading(FRAME);
         if (LIKELY(e && e->provider->count_name == PATH->keys->name)) {
-            set_number(h, &A, (double)(int64_t)e->runs);
+            set_number(HEAP, &A, (double)(int64_t)e->runs);
             NEXT();
         }
         goto load_path;
     }
     CASE(COUNT_GATE): {
-        const mwl__entry *e = mwl__entry_reading(F);
+        const mwl__entry *e = mwl__entry_reading(FRAME);
         if (!LIKELY(e && e->provider->count_name == PATH->keys->name)) goto load_path;
         ip++;
         const mwl_value *most = &KC;
@@ -507,7 +507,7 @@ dispatch:
         is = runs < (mwl_value_kind(*most) == MWL_KIND_INT ? (double)most->as.i : most->as.d);
         ip++;
         if (LIKELY(is)) NEXT();
-        set_bool(h, &A, false);
+        set_bool(HEAP, &A, false);
         DISPATCH();
     }
     CASE(HAS_SLOT): {
@@ -519,16 +519,16 @@ dispatch:
     }
     CASE(HAS_PATH):
     has_path:
-        TRY(mwl__access_path(x, &P->paths[PATH->ix], MWL_PATH_HAS, &out));
+        TRY(mwl__access_path(x, &PROGRAM->paths[PATH->ix], MWL_PATH_HAS, &out));
         SET_OUT(A);
         NEXT();
-    CASE(OPT_PATH): TRY(mwl__access_path(x, &P->paths[PATH->ix], MWL_PATH_OPT, &out)); SET_OUT(A); NEXT();
+    CASE(OPT_PATH): TRY(mwl__access_path(x, &PROGRAM->paths[PATH->ix], MWL_PATH_OPT, &out)); SET_OUT(A); NEXT();
     CASE(SELECT): {
         const mwl_value *of = &B;
         if (LIKELY((of->tag & (MWL_OWNED | 0xffu)) == MWL_KIND_OBJECT)) {
             const mwl_value *at = member_of(PART(mwl__linked_key), of);
             if (LIKELY(at != NULL)) {
-                set_lent(h, &A, at);
+                set_lent(HEAP, &A, at);
                 NEXT();
             }
         }
@@ -537,18 +537,18 @@ dispatch:
         NEXT();
     }
     CASE(SELECT_OPT): TRY(mwl__access_optional(x, B, KC, true, &out)); SET_OUT(A); NEXT();
-    CASE(HAS): TRY(mwl__access_has(x, B, KC, &is)); set_bool(h, &A, is); NEXT();
+    CASE(HAS): TRY(mwl__access_has(x, B, KC, &is)); set_bool(HEAP, &A, is); NEXT();
     CASE(INDEX): TRY(mwl__access_index(x, B, C, &out)); SET_OUT(A); NEXT();
     CASE(INDEX_OPT): TRY(mwl__access_optional(x, B, C, false, &out)); SET_OUT(A); NEXT();
 
     /* -- construction -- */
     CASE(NEW_LIST):
-        out = mwl__list_new(h, X);
+        out = mwl__list_new(HEAP, OPERAND);
         TRY(!mwl_is_absent(out));
         SET_OUT(A);
         NEXT();
     CASE(NEW_LIST_LIKE):
-        out = mwl__list_new(h, mwl_count(B));
+        out = mwl__list_new(HEAP, mwl_count(B));
         TRY(!mwl_is_absent(out));
         SET_OUT(A);
         NEXT();
@@ -557,7 +557,7 @@ dispatch:
         {
             mwl_value *list = &A, *item = &B;
             if (LIKELY(mwl__list_claim(list, item))) NEXT();
-            mwl_value grown = mwl__list_push(h, *list, *item);
+            mwl_value grown = mwl__list_push(HEAP, *list, *item);
             item->tag = MWL_KIND_NULL;
             *list = grown;
             if (LIKELY(!mwl_is_absent(grown))) NEXT();
@@ -572,18 +572,18 @@ dispatch:
         TRY(mwl__build_push_optional(x, &A, out));
         NEXT();
     CASE(LIST_OF): {
-        if (!LIKELY(X != 0)) {
-            SET(A, mwl__list_new(h, 0));
+        if (!LIKELY(OPERAND != 0)) {
+            SET(A, mwl__list_new(HEAP, 0));
             NEXT();
         }
         HERE();
-        mwl__list *made = mwl__build_list(x, &B, X);
+        mwl__list *made = mwl__build_list(x, &B, OPERAND);
         if (!LIKELY(made != NULL)) goto fail;
-        set_new(h, &A, MWL_KIND_ARRAY | MWL_HEAP | MWL_OWNED, X, made);
+        set_new(HEAP, &A, MWL_KIND_ARRAY | MWL_HEAP | MWL_OWNED, OPERAND, made);
         NEXT();
     }
     CASE(NEW_MAP):
-        out = mwl__map_new(h, X);
+        out = mwl__map_new(HEAP, OPERAND);
         TRY(!mwl_is_absent(out));
         SET_OUT(A);
         NEXT();
@@ -612,7 +612,7 @@ dispatch:
         HERE();
         mwl__map *made = mwl__build_map(x, shape, &B);
         if (!LIKELY(made != NULL)) goto fail;
-        set_new(h, &A, shape->tag, shape->n_keys, made);
+        set_new(HEAP, &A, shape->tag, shape->n_keys, made);
         NEXT();
     }
     CASE(MAP_DATA): {
@@ -620,7 +620,7 @@ dispatch:
         HERE();
         mwl__map *made = mwl__build_map(x, shape, &B);
         if (!LIKELY(made != NULL)) goto fail;
-        set_new(h, &A, shape->tag, shape->n_keys, made);
+        set_new(HEAP, &A, shape->tag, shape->n_keys, made);
         if (LIKELY(!(made->odd & MWL__ODD_KIND))) ip++;
         NEXT();
     }
@@ -628,7 +628,7 @@ dispatch:
 
     /* -- arithmetic and comparison -- */
     CASE(ADD): ADD(B, C);
-    CASE(CONCAT): TRY(mwl__arith_concat(x, &B, X, &out)); SET_OUT(A); NEXT();
+    CASE(CONCAT): TRY(mwl__arith_concat(x, &B, OPERAND, &out)); SET_OUT(A); NEXT();
     CASE(SUB): SUB(B, C);
     CASE(MUL): MUL(B, C);
     CASE(DIV): TRY(mwl__arith_div(x, B, C, &out)); SET_OUT(A); NEXT();
@@ -645,7 +645,7 @@ dispatch:
     CASE(LE): ORDER(MWL_LE, B, C, <=);
     CASE(GT): ORDER(MWL_GT, B, C, >);
     CASE(GE): ORDER(MWL_GE, B, C, >=);
-    CASE(IN): TRY(mwl__compare_in(x, B, C, &is)); set_bool(h, &A, is); NEXT();
+    CASE(IN): TRY(mwl__compare_in(x, B, C, &is)); set_bool(HEAP, &A, is); NEXT();
     CASE(ADD_K): ADD(B, KC);
     CASE(SUB_K): SUB(B, KC);
     CASE(MUL_K): MUL(B, KC);
@@ -658,21 +658,21 @@ dispatch:
 
     /* -- functions -- */
     CASE(CALL_FN): {
-        unsigned n = P->funcs[X].n_args;
+        unsigned n = PROGRAM->funcs[OPERAND].n_args;
         mwl_value *args = &B;
         if (x->slice < 0) goto yield;
         HERE();
-        is = mwl__functions_call(x, x->functions[X], args, n, &out);
+        is = mwl__functions_call(x, x->functions[OPERAND], args, n, &out);
         for (unsigned i = 0; i < n; i++) {
             mwl_value arg = args[i];
             args[i] = mwl_null();
-            mwl__drop(h, arg);
+            mwl__drop(HEAP, arg);
         }
         if (!is) goto fail;
         SET_OUT(A);
         NEXT();
     }
-    CASE(MATCH): TRY(match(x, P->regexes[X], A, &is)); set_bool(h, &A, is); NEXT();
+    CASE(MATCH): TRY(match(x, PROGRAM->regexes[OPERAND], A, &is)); set_bool(HEAP, &A, is); NEXT();
     CASE(DATA): {
         const mwl_value *v = &A;
         uint32_t kind = mwl_value_kind(*v);
@@ -713,7 +713,7 @@ dispatch:
     CASE(RAISE_IF):
         if (mwl_value_kind(A) != MWL_KIND_FAULT) NEXT();
         HERE();
-        mwl__drop(h, x->fault);
+        mwl__drop(HEAP, x->fault);
         x->fault = mwl__keep(A); /* a variable may raise it again */
         x->halt = MWL_EXEC_FAULT;
         goto fail;
@@ -733,14 +733,14 @@ dispatch:
         NEXT();
     CASE(OPT_GET): TRY(mwl__access_optional_value(x, B, &out)); SET_OUT(A); NEXT();
     CASE(OPT_OF):
-        out = mwl__some(h, B);
+        out = mwl__some(HEAP, B);
         B = mwl_null();
         TRY(!mwl_is_absent(out));
         SET_OUT(A);
         NEXT();
     CASE(END): {
         mwl_value *v = &A;
-        if (x->product.tag & MWL_OWNED) mwl__drop(h, x->product);
+        if (x->product.tag & MWL_OWNED) mwl__drop(HEAP, x->product);
         if ((v->tag & (MWL_HEAP | MWL_OWNED)) == MWL_HEAP) {
             ++*(uint32_t *)v->as.p;
             mwl__move_owned(&x->product, v);
@@ -753,189 +753,185 @@ dispatch:
 
     /* -- the machine: each instruction is a function of the file that owns it -- */
 #define AT_NEXT (x->pc + 1)
-#define TARGET_PC ((uint32_t)(TARGET - code))
-#define MACHINE(call)               \
-    do {                            \
-        NESTS(carries(F, MADE_FROM.op));  \
-        HERE();                     \
-        next = (call);              \
-        goto machine;               \
+#define TARGET_PC ((uint32_t)(TARGET - CODE))
+#define MACHINE(call)                        \
+    do {                                     \
+        NESTS(carries(FRAME, MADE_FROM.op)); \
+        HERE();                              \
+        next = (call);                       \
+        goto machine;                        \
     } while (0)
 /* A joined instruction goes on with its next part, after the one that led to `next`. */
-#define JOINED(call)                        \
-    do {                                    \
-        HERE();                             \
-        next = (call);                      \
+#define JOINED(call)                                \
+    do {                                            \
+        HERE();                                     \
+        next = (call);                              \
         if (!LIKELY(next == AT_NEXT)) goto machine; \
-        ip++;                               \
-        x->slice--;                         \
+        ip++;                                       \
+        mwl__exec_pay(x, 1);                        \
     } while (0)
 /* Can the Step be entered without a call? */
-#define HOPS(step) (!x->vm->listen && mwl__step_hops(F, (step)->a))
+#define HOPS(step) (!x->vm->listen && mwl__step_hops(FRAME, (step)->a))
 /* Proved when the program was loaded (verify_nest.c); checked builds test it again. */
-#define MADE_FROM made_from(linked, (size_t)(ip - code))
+#define MADE_FROM made_from(linked, (size_t)(ip - CODE))
 #if MWL_CHECKED
 #define NESTS(condition) do { if (!(condition)) abort(); } while (0)
 #else
 #define NESTS(condition) ((void)0)
 #endif
-#define PLAIN(statement)                 \
-    do {                                 \
-        NESTS(carries(F, MADE_FROM.op));       \
-        statement;                       \
-        NESTS(took(P, MADE_FROM, R));          \
-        NEXT();                          \
+#define PLAIN(statement)                     \
+    do {                                     \
+        NESTS(carries(FRAME, MADE_FROM.op)); \
+        statement;                           \
+        NESTS(took(PROGRAM, MADE_FROM, R));  \
+        NEXT();                              \
     } while (0)
     CASE(STEP): {
-        NESTS(mwl__nest_step(F, X));
-        if (!LIKELY(HOPS(ip))) MACHINE(mwl__step_begin(F, X, AT_NEXT));
-        mwl__step_hop(F, X, &F->in_flight, h);
-        F->in_flight = mwl_absent();
+        NESTS(mwl__nest_step(FRAME, OPERAND));
+        if (!LIKELY(HOPS(ip))) MACHINE(mwl__step_begin(FRAME, OPERAND, AT_NEXT));
+        mwl__step_hop(FRAME, OPERAND, &FRAME->in_flight, HEAP);
+        FRAME->in_flight = mwl_absent();
         ip++;
         goto arrived;
     }
-    CASE(STEP_EXIT): NESTS(mwl__nest_in_step(F)); PLAIN(mwl__step_exit(F));
-    CASE(OUT): PLAIN(mwl__replace_in(h, &F->in_flight, &A));
-    CASE(PASS_INPUT): PLAIN(mwl__replace(h, &F->in_flight, mwl__keep(F->step_input)));
-    CASE(ASSIGN): MACHINE(mwl__step_assign(F, &A, ip->b, AT_NEXT));
+    CASE(STEP_EXIT): NESTS(mwl__nest_in_step(FRAME)); PLAIN(mwl__step_exit(FRAME));
+    CASE(OUT): PLAIN(mwl__replace_in(HEAP, &FRAME->in_flight, &A));
+    CASE(PASS_INPUT): PLAIN(mwl__replace(HEAP, &FRAME->in_flight, mwl__keep(FRAME->step_input)));
+    CASE(ASSIGN): MACHINE(mwl__step_assign(FRAME, &A, ip->b, AT_NEXT));
     CASE(OUT_TO): {
-        NESTS(carries(F, MADE_FROM.op));
+        NESTS(carries(FRAME, MADE_FROM.op));
         mwl_value *made = &A;
         ip++;
         const mwl__linked_ins *step = TARGET;
-        if (LIKELY(mwl_is_absent(F->in_flight) && HOPS(step))) {
-            mwl__step_hop(F, step->x, made, h);
+        if (LIKELY(mwl_is_absent(FRAME->in_flight) && HOPS(step))) {
+            mwl__step_hop(FRAME, step->x, made, HEAP);
             ip = step + 1;
             goto arrived;
         }
-        mwl__replace_in(h, &F->in_flight, made);
+        mwl__replace_in(HEAP, &FRAME->in_flight, made);
         goto to;
     }
     CASE(PASS_TO): {
         ip++;
         const mwl__linked_ins *step = TARGET;
-        if (LIKELY(mwl_is_absent(F->in_flight) && HOPS(step))) {
-            mwl__step_pass(F, step->x);
+        if (LIKELY(mwl_is_absent(FRAME->in_flight) && HOPS(step))) {
+            mwl__step_pass(FRAME, step->x);
             ip = step + 1;
             goto arrived;
         }
-        mwl__replace(h, &F->in_flight, mwl__keep(F->step_input));
+        mwl__replace(HEAP, &FRAME->in_flight, mwl__keep(FRAME->step_input));
         goto to;
     }
     CASE(RESULT_TO):
-        NESTS(mwl__nest_in_step(F));
-        JOINED(mwl__step_result(F, AT_NEXT));
+        NESTS(mwl__nest_in_step(FRAME));
+        JOINED(mwl__step_result(FRAME, AT_NEXT));
         goto to;
     CASE(MATCH_TO):
-        mwl__replace(h, &F->in_flight, mwl__keep(F->res.v));
+        mwl__replace(HEAP, &FRAME->in_flight, mwl__keep(FRAME->res.v));
         ip++;
         goto to;
     CASE(TO):
     to: {
-        NESTS(mwl__nest_in_step(F));
+        NESTS(mwl__nest_in_step(FRAME));
         const mwl__linked_ins *step = TARGET;
-        if (!LIKELY(HOPS(step))) MACHINE(mwl__step_to(F, step->x, false));
-        mwl__step_hop(F, step->x, &F->in_flight, h);
-        F->in_flight = mwl_absent();
+        if (!LIKELY(HOPS(step))) MACHINE(mwl__step_to(FRAME, step->x, false));
+        mwl__step_hop(FRAME, step->x, &FRAME->in_flight, HEAP);
+        FRAME->in_flight = mwl_absent();
         ip = step + 1; /* behind the STEP, which is done */
         goto arrived;
     }
-    CASE(TO_HANDLER): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_to(F, X, true));
-    CASE(STEP_RESULT): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_result(F, AT_NEXT));
-    CASE(STEP_FAULT): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_fault(F));
-    CASE(CLAUSE_FAULT): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_clause_fault(F));
+    CASE(TO_HANDLER): NESTS(mwl__nest_in_step(FRAME)); MACHINE(mwl__step_to(FRAME, OPERAND, true));
+    CASE(STEP_RESULT): NESTS(mwl__nest_in_step(FRAME)); MACHINE(mwl__step_result(FRAME, AT_NEXT));
+    CASE(STEP_FAULT): NESTS(mwl__nest_in_step(FRAME)); MACHINE(mwl__step_fault(FRAME));
+    CASE(CLAUSE_FAULT): NESTS(mwl__nest_in_step(FRAME)); MACHINE(mwl__step_clause_fault(FRAME));
     CASE(MATCH_INPUT):
-        mwl__frame_set_res(F, true, F->in_flight);
-        PLAIN(F->in_flight = mwl_absent());
-    CASE(PASS_MATCH): PLAIN(mwl__replace(h, &F->in_flight, mwl__keep(F->res.v)));
-    CASE(SLEEP_FOR): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, false, AT_NEXT));
-    CASE(SLEEP_UNTIL): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_sleep(F, A, true, AT_NEXT));
+        mwl__frame_set_res(FRAME, true, FRAME->in_flight);
+        PLAIN(FRAME->in_flight = mwl_absent());
+    CASE(PASS_MATCH): PLAIN(mwl__replace(HEAP, &FRAME->in_flight, mwl__keep(FRAME->res.v)));
+    CASE(SLEEP_FOR): NESTS(mwl__nest_in_step(FRAME)); MACHINE(mwl__step_sleep(FRAME, A, false, AT_NEXT));
+    CASE(SLEEP_UNTIL): NESTS(mwl__nest_in_step(FRAME)); MACHINE(mwl__step_sleep(FRAME, A, true, AT_NEXT));
     CASE(OUT_RETURN):
         out = taken(&A);
         ip++;
         goto leave;
     CASE(PASS_RETURN):
-        out = mwl__keep(F->step_input);
+        out = mwl__keep(FRAME->step_input);
         ip++;
         goto leave;
     CASE(RETURN):
-        NESTS(carries(F, MADE_FROM.op));
-        mwl__move(&out, &F->in_flight);
-        F->in_flight = mwl_absent();
+        NESTS(carries(FRAME, MADE_FROM.op));
+        mwl__move(&out, &FRAME->in_flight);
+        FRAME->in_flight = mwl_absent();
     leave:
-        NESTS(mwl__nest_in_step(F));
+        NESTS(mwl__nest_in_step(FRAME));
         HERE();
-        next = mwl__step_return(F, x->vm, out);
+        next = mwl__step_return(FRAME, x->vm, out);
         goto machine;
-    CASE(RAISE): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_raise(F, &A, ip->b));
-    CASE(RERAISE): NESTS(mwl__nest_in_step(F)); MACHINE(mwl__step_reraise(F));
-    CASE(COMPLETE): NESTS(mwl__nest_complete(F)); MACHINE(mwl__frame_complete(F, x->vm));
+    CASE(RAISE): NESTS(mwl__nest_in_step(FRAME)); MACHINE(mwl__step_raise(FRAME, &A, ip->b));
+    CASE(RERAISE): NESTS(mwl__nest_in_step(FRAME)); MACHINE(mwl__step_reraise(FRAME));
+    CASE(COMPLETE): NESTS(mwl__nest_complete(FRAME)); MACHINE(mwl__frame_complete(FRAME, x->vm));
     CASE(OPEN):
-        MACHINE(mwl__entry_open(F, x->vm, X));
-    CASE(ENTER): MACHINE(mwl__entry_enter(F, X, AT_NEXT));
+        MACHINE(mwl__entry_open(FRAME, x->vm, OPERAND));
+    CASE(ENTER): MACHINE(mwl__entry_enter(FRAME, OPERAND, AT_NEXT));
     CASE(GATE):
-        NESTS(mwl__nest_in_phase(F));
+        NESTS(mwl__nest_in_phase(FRAME));
         if (LIKELY(mwl_value_kind(A) == MWL_KIND_BOOL && A.as.i)) NEXT();
-        MACHINE(mwl__entry_gate(F, A, TARGET_PC, AT_NEXT));
-    CASE(WITH): NESTS(mwl__nest_in_phase(F)); PLAIN(mwl__entry_with(F, taken(&A)));
+        MACHINE(mwl__entry_gate(FRAME, A, TARGET_PC, AT_NEXT));
+    CASE(WITH): NESTS(mwl__nest_in_phase(FRAME)); PLAIN(mwl__entry_with(FRAME, taken(&A)));
     CASE(ACT_REENTER):
-        NESTS(mwl__nest_phase(F, X, ip->a));
-        if (ip->a == MWL_ON_SUCCESS && mwl__entry_carries(F->entries)) {
-            x->slice--;
-            MACHINE(mwl__ascend_reenter(F, x->vm, F->entries, MWL_REENTER_CARRY, 0));
-        }
-        MACHINE(mwl__entry_act_reenter(F, x->vm, ip->a));
+        NESTS(mwl__nest_phase(FRAME, OPERAND, ip->a));
+        MACHINE(mwl__entry_act_reenter(FRAME, x->vm, ip->a));
     CASE(ACTION):
-        NESTS(mwl__nest_phase(F, X, ip->a));
-        MACHINE(mwl__entry_action(F, ip->a, AT_NEXT));
+        NESTS(mwl__nest_phase(FRAME, OPERAND, ip->a));
+        MACHINE(mwl__entry_action(FRAME, ip->a, AT_NEXT));
     CASE(ACTION_DONE):
-        NESTS(mwl__nest_action_done(F, X, ip->a));
-        MACHINE(mwl__entry_action_done(F, ip->a));
+        NESTS(mwl__nest_action_done(FRAME, OPERAND, ip->a));
+        MACHINE(mwl__entry_action_done(FRAME, ip->a));
     CASE(ESTABLISH):
-        NESTS(mwl__nest_entry(F, X, MWL_ENTRY_ENTERING));
-        MACHINE(mwl__entry_establish(F, AT_NEXT));
+        NESTS(mwl__nest_entry(FRAME, OPERAND, MWL_ENTRY_ENTERING));
+        MACHINE(mwl__entry_establish(FRAME, AT_NEXT));
     CASE(ENTRY_FAULT):
-        NESTS(mwl__nest_entry(F, X, MWL_ENTRY_ENTERING));
-        MACHINE(mwl__entry_fault(F));
-    CASE(ASCEND): NESTS(mwl__nest_ascend(F, X)); MACHINE(mwl__ascend(F, x->vm));
-    CASE(SHAPE_SKIP): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_skips_shape(F) ? TARGET_PC : AT_NEXT);
-    CASE(SHAPE): NESTS(mwl__nest_rises(F)); PLAIN(mwl__entry_shape(F, taken(&A)));
-    CASE(ENVELOPE): NESTS(mwl__nest_rises(F)); MACHINE(mwl__entry_envelope(F, &A, ip->b, AT_NEXT));
-    CASE(PHASE_FAULT): NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_phase_fault(F));
-    CASE(REENTER): NESTS(mwl__nest_rises_at(F, X)); MACHINE(mwl__entry_reenter(F));
-    CASE(ALWAYS): NESTS(mwl__nest_always(F, X)); MACHINE(mwl__entry_always(F, AT_NEXT));
+        NESTS(mwl__nest_entry(FRAME, OPERAND, MWL_ENTRY_ENTERING));
+        MACHINE(mwl__entry_fault(FRAME));
+    CASE(ASCEND): NESTS(mwl__nest_ascend(FRAME, OPERAND)); MACHINE(mwl__ascend(FRAME, x->vm));
+    CASE(SHAPE_SKIP): NESTS(mwl__nest_rises(FRAME)); MACHINE(mwl__entry_skips_shape(FRAME) ? TARGET_PC : AT_NEXT);
+    CASE(SHAPE): NESTS(mwl__nest_rises(FRAME)); PLAIN(mwl__entry_shape(FRAME, taken(&A)));
+    CASE(ENVELOPE): NESTS(mwl__nest_rises(FRAME)); MACHINE(mwl__entry_envelope(FRAME, &A, ip->b, AT_NEXT));
+    CASE(PHASE_FAULT): NESTS(mwl__nest_rises_at(FRAME, OPERAND)); MACHINE(mwl__entry_phase_fault(FRAME));
+    CASE(REENTER): NESTS(mwl__nest_rises_at(FRAME, OPERAND)); MACHINE(mwl__entry_reenter(FRAME));
+    CASE(ALWAYS): NESTS(mwl__nest_always(FRAME, OPERAND)); MACHINE(mwl__entry_always(FRAME, AT_NEXT));
     CASE(ALWAYS_FAULT):
-        NESTS(mwl__nest_entry(F, X, MWL_ENTRY_CLEANING));
-        MACHINE(mwl__entry_always_fault(F));
+        NESTS(mwl__nest_entry(FRAME, OPERAND, MWL_ENTRY_CLEANING));
+        MACHINE(mwl__entry_always_fault(FRAME));
     CASE(UNWIND):
-        NESTS(mwl__nest_entry(F, X, MWL_ENTRY_CLEANING));
-        MACHINE(mwl__entry_unwind(F, AT_NEXT));
+        NESTS(mwl__nest_entry(FRAME, OPERAND, MWL_ENTRY_CLEANING));
+        MACHINE(mwl__entry_unwind(FRAME, AT_NEXT));
     CASE(CALL): {
-        const mwl__call_link *call = &x->calls[X];
+        const mwl__call_link *call = &x->calls[OPERAND];
         mwl_vm *vm = x->vm;
-        if (call->now && !vm->listen) MACHINE(mwl__call_now(F, vm, call));
-        if (call->with_ok == MWL_CALL_DIRECT && !vm->listen) MACHINE(mwl__call_start(F, vm, call));
-        MACHINE(mwl__call_begin(F, vm, X, AT_NEXT));
+        if (call->now && !vm->listen) MACHINE(mwl__call_now(FRAME, vm, call));
+        if (call->with_ok == MWL_CALL_DIRECT && !vm->listen) MACHINE(mwl__call_start(FRAME, vm, call));
+        MACHINE(mwl__call_begin(FRAME, vm, OPERAND, AT_NEXT));
     }
     CASE(CALL_INPUT):
-        NESTS(F->record != NULL);
-        PLAIN(mwl__replace(h, &F->record->target_input, taken(&A)));
-    CASE(CALL_WITH): NESTS(F->record != NULL); PLAIN(mwl__replace(h, &F->record->args, taken(&A)));
-    CASE(DISPATCH): NESTS(mwl__nest_dispatch(F, X)); MACHINE(mwl__call_dispatch(F, X, AT_NEXT));
-    CASE(ARMS): NESTS(mwl__nest_arms(F, X)); MACHINE(mwl__call_arms(F, X));
-    CASE(ARM_VALUE): PLAIN(mwl__frame_set_res(F, true, taken(&A)));
-    CASE(CALL_FAULT): NESTS(mwl__nest_call_fault(F, X)); MACHINE(mwl__call_fault(F, X));
-    CASE(ARM_FAULT): NESTS(mwl__nest_call(F, X)); MACHINE(mwl__call_arm_fault(F, X));
-    CASE(CALL_END): NESTS(mwl__nest_call_end(F, X)); MACHINE(mwl__call_end(F, X, AT_NEXT));
-    CASE(GATHER): NESTS(mwl__nest_gather(F)); MACHINE(mwl__gather_begin(F, X, AT_NEXT));
+        NESTS(FRAME->record != NULL);
+        PLAIN(mwl__replace(HEAP, &FRAME->record->target_input, taken(&A)));
+    CASE(CALL_WITH): NESTS(FRAME->record != NULL); PLAIN(mwl__replace(HEAP, &FRAME->record->args, taken(&A)));
+    CASE(DISPATCH): NESTS(mwl__nest_dispatch(FRAME, OPERAND)); MACHINE(mwl__call_dispatch(FRAME, OPERAND, AT_NEXT));
+    CASE(ARMS): NESTS(mwl__nest_arms(FRAME, OPERAND)); MACHINE(mwl__call_arms(FRAME, OPERAND));
+    CASE(ARM_VALUE): PLAIN(mwl__frame_set_res(FRAME, true, taken(&A)));
+    CASE(CALL_FAULT): NESTS(mwl__nest_call_fault(FRAME, OPERAND)); MACHINE(mwl__call_fault(FRAME, OPERAND));
+    CASE(ARM_FAULT): NESTS(mwl__nest_call(FRAME, OPERAND)); MACHINE(mwl__call_arm_fault(FRAME, OPERAND));
+    CASE(CALL_END): NESTS(mwl__nest_call_end(FRAME, OPERAND)); MACHINE(mwl__call_end(FRAME, OPERAND, AT_NEXT));
+    CASE(GATHER): NESTS(mwl__nest_gather(FRAME)); MACHINE(mwl__gather_begin(FRAME, OPERAND, AT_NEXT));
     CASE(GATHER_OVER):
-        NESTS(mwl__nest_gather_field(F, MWL_GATHER_OVER));
-        MACHINE(mwl__gather_over(F, A, AT_NEXT));
-    CASE(GATHER_NEED): NESTS(mwl__nest_gather_field(F, 0)); MACHINE(mwl__gather_need(F, A, AT_NEXT));
-    CASE(GATHER_RUN): NESTS(mwl__nest_gather_run(F, X)); MACHINE(mwl__gather_run(F, X));
-    CASE(GATHER_ARMS): NESTS(mwl__nest_gather_end(F, X)); MACHINE(mwl__gather_arms(F));
-    CASE(GATHER_FAULT): NESTS(mwl__nest_gather_fault(F, X)); MACHINE(mwl__gather_fault(F));
-    CASE(GATHER_END): NESTS(mwl__nest_gather_end(F, X)); MACHINE(mwl__gather_end(F, AT_NEXT));
+        NESTS(mwl__nest_gather_field(FRAME, MWL_GATHER_OVER));
+        MACHINE(mwl__gather_over(FRAME, A, AT_NEXT));
+    CASE(GATHER_NEED): NESTS(mwl__nest_gather_field(FRAME, 0)); MACHINE(mwl__gather_need(FRAME, A, AT_NEXT));
+    CASE(GATHER_RUN): NESTS(mwl__nest_gather_run(FRAME, OPERAND)); MACHINE(mwl__gather_run(FRAME, OPERAND));
+    CASE(GATHER_ARMS): NESTS(mwl__nest_gather_end(FRAME, OPERAND)); MACHINE(mwl__gather_arms(FRAME));
+    CASE(GATHER_FAULT): NESTS(mwl__nest_gather_fault(FRAME, OPERAND)); MACHINE(mwl__gather_fault(FRAME));
+    CASE(GATHER_END): NESTS(mwl__nest_gather_end(FRAME, OPERAND)); MACHINE(mwl__gather_end(FRAME, AT_NEXT));
 
 machine:
     if (!LIKELY(next < MWL_PC_LIMIT)) {
@@ -945,12 +941,12 @@ machine:
                                         : MWL_EXEC_NOMEM;
         goto fail;
     }
-    NESTS(took(P, MADE_FROM, R));
-    ip = code + next;
+    NESTS(took(PROGRAM, MADE_FROM, R));
+    ip = CODE + next;
 arrived:
     if (LIKELY(--x->slice >= 0)) DISPATCH(); /* charged when the turn ends: frame.c */
     HERE(); /* between blocks: registers hold nothing that is needed */
-    mwl__exec_clear(x, P->n_regs);
+    mwl__exec_clear(x, PROGRAM->n_regs);
     x->in_block = false;
     return MWL_EXEC_YIELD;
 
@@ -970,7 +966,7 @@ yield:
     return MWL_EXEC_YIELD;
 
 park:
-    mwl__exec_clear(x, P->n_regs);
+    mwl__exec_clear(x, PROGRAM->n_regs);
     return MWL_EXEC_PARK;
 
 out_of_fuel:
@@ -981,7 +977,7 @@ fail:
     if (x->halt == MWL_EXEC_END) mwl__exec_heap_failed(x);
     if (x->halt == MWL_EXEC_FAULT) {
         NESTS(mwl__op_get(made_from(linked, x->pc).op)->flags & MWL_OPF_FAULTS);
-        const mwl__handler_rec *handler = mwl__program_handler(P, x->pc);
+        const mwl__handler_rec *handler = mwl__program_handler(PROGRAM, x->pc);
         x->halt = MWL_EXEC_END;
         if (handler && handler->kind == MWL_HANDLER_EXPR) {
             out = x->fault;
@@ -1003,18 +999,49 @@ fail:
     }
 }
 
-#undef P
-#undef code
-#undef h
+#undef LIKELY
+#undef CASE
+#undef DISPATCH
+#undef IS
+#undef NEXT
+#undef GO_TO
+#undef TARGET
+#undef JUMP
+#undef PROGRAM
+#undef CODE
+#undef HEAP
+#undef REG
+#undef PART
 #undef A
 #undef B
 #undef C
 #undef KC
 #undef PATH
-#undef PART
-#undef REG
-#undef X
-#undef F
+#undef OPERAND
+#undef FRAME
+#undef SET
+#undef SET_OUT
+#undef HERE
+#undef TRY
+#undef NEED
+#undef COPY
+#undef ARITH
+#undef ADD
+#undef SUB
+#undef MUL
+#undef ANSWER
+#undef ORDER
+#undef EQUAL
+#undef LOGIC
+#undef STEP_LOOP
+#undef AT_NEXT
+#undef TARGET_PC
+#undef MACHINE
+#undef JOINED
+#undef HOPS
+#undef MADE_FROM
+#undef NESTS
+#undef PLAIN
 
 /* clang-format on */
 #if MWL__GOTO
@@ -1027,3 +1054,5 @@ const void *const *mwl__exec_labels(void) {
     if (MWL__GOTO) (void)mwl__exec_run(&asks);
     return asks.labels;
 }
+
+#undef MWL__GOTO

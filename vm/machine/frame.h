@@ -80,9 +80,7 @@ static inline uint32_t mwl__frame_ascend(mwl__frame *f, mwl_vm *vm) {
     mwl__replace(&vm->heap, &f->in_flight, mwl_absent());
     f->construct = MWL_IN_FRAME;
     const mwl__flow_link *l = &f->run->link->flows[f->flow];
-    int64_t *slice = &vm->exec.slice;
-    if (!l->bare || *slice <= 0) return l->ascend_pc;
-    --*slice;
+    if (!l->bare || !mwl__exec_pay_next(&vm->exec)) return l->ascend_pc;
     return mwl__frame_complete(f, vm);
 }
 /* Is a bound set by an entry of the frame itself? */

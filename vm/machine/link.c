@@ -145,11 +145,10 @@ static void fill_entry(mwl_vm *vm, const mwl__link *l, mwl__entry_link *e) {
         e->with[phase] = k == MWL_NONE ? mwl_absent() : consts[k];
         e->with_ok[phase] = k != MWL_NONE && mwl__link_accepts(vm, m->parameters[phase], consts[k]);
     }
-    e->carries = m->carries && e->with_ok[MWL_ON_SUCCESS];
+    const bool carries = m->carries && e->with_ok[MWL_ON_SUCCESS];
     const bool noted = e->rec->flags & ((unsigned)MWL_NEEDS_PHASE << MWL_ON_SUCCESS);
-    e->repeats = e->carries && !noted
-                     ? mwl__linked_repeats(l->linked, e->rec->success_pc, m->count_name)
-                     : 0;
+    e->repeats =
+        carries && !noted ? mwl__linked_repeats(l->linked, e->rec->success_pc, m->count_name) : 0;
     drop_prepared(&vm->heap, e);
     if (!m->middleware.prepare || !e->with_ok[MWL_ON_ENTRY]) return;
     const bool calling = vm->calling;

@@ -18,7 +18,8 @@
  *   frame      frames: creation, turns, park and wake, completion
  *   step       Step instructions
  *   entry      middleware entries and the instructions around their phases
- *   ascend     a Result that reaches the entry around it; the inner scope that runs again
+ *   ascend     a Result that reaches the entry around it
+ *   reenter    the inner scope of an entry that runs again
  *   phase      the middleware contract: one callback at one phase
  *   unwind     interruption and the seam where forward execution resumes
  *   call       calls: fields, dispatch, arms
@@ -376,8 +377,8 @@ typedef struct mwl__entry_link {
     mwl_value why, cancel; /* the last explanation of its bound, and the cancellation with it */
     mwl_value with[4];     /* by phase: its constant arguments, or absent */
     bool with_ok[4];       /* by phase: they are there and valid */
-    bool carries;          /* onSuccess re-enters and carries, and there is nothing to check */
-    uint64_t repeats;      /* and does so below this count of runs, by its code; 0: not known */
+    uint64_t repeats;      /* below this count of runs its code says that onSuccess re-enters and
+                              carries; 0: not known */
 } mwl__entry_link;
 typedef struct mwl__call_link {
     const mwl__call_rec *rec;
