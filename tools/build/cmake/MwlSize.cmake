@@ -1,32 +1,31 @@
 # How much each folder is optimised in optimised builds. FAST, what a run spends its time in: as the build type says (-O3
-# in Release). EVEN, what the assembler spends its time in, and what the machine calls now and then: -O2. The rest, which is
-# done once or for people: -Os. A few files differ from their folder. bench/SIZES.md has what the library weighs; the tests
-# library, library_release and library_lto hold it to its bound.
+# in Release). EVEN, values and expressions: -O2. The rest, the assembler and what is done once or for people: -Os. A few
+# files differ from their folder. bench/SIZES.md has what the library weighs; the tests library, library_release and
+# library_lto hold it to its bound.
 set(MWL_FAST vm/base vm/machine)
-set(MWL_EVEN vm/value vm/cel vm/schema stdlib assembler/cel assembler/source)
+set(MWL_EVEN vm/value vm/cel)
 set(MWL_FAST_FILES vm/value/heap.c vm/value/list.c vm/value/map.c vm/value/value.c vm/value/words.c vm/cel/build.c
-    vm/cel/compare.c stdlib/mw_retry.c stdlib/mw_timeout.c assembler/cel/cel.c)
-set(MWL_EVEN_FILES vm/regex/regex.c # the search
+    vm/cel/compare.c stdlib/mw_retry.c stdlib/mw_timeout.c)
+set(MWL_EVEN_FILES vm/machine/phase.c vm/machine/vm.c vm/machine/gather.c vm/machine/execution.c vm/machine/run.c
+    vm/machine/run_list.c
+    vm/regex/regex.c # the search
     vm/snapshot/writer.c vm/snapshot/cbor.c vm/snapshot/resume.c vm/snapshot/header.c) # once for each effect of a durable run
 set(MWL_SMALL_FILES vm/base/suggest.c
     vm/machine/account.c vm/machine/arguments.c vm/machine/blocking.c vm/machine/context.c vm/machine/declared.c
     vm/machine/durable.c vm/machine/host_value.c vm/machine/deferred.c vm/machine/invariant.c
-    vm/machine/link.c vm/machine/providers.c vm/machine/purse.c vm/machine/raise.c vm/machine/rest.c vm/machine/token.c vm/machine/trace.c
-    vm/machine/where.c
-    vm/value/json.c vm/value/shape.c vm/value/temporal.c vm/value/temporal_dur.c vm/value/value_lib.c vm/value/zone.c vm/value/zone_file.c
-    vm/cel/cel_message.c vm/cel/cel_time.c vm/cel/linked.c
-    vm/schema/format.c vm/schema/format_host.c vm/schema/format_idn.c vm/schema/format_uri.c vm/schema/schema_report.c
-    stdlib/cel_encoders.c stdlib/cel_format.c stdlib/cel_network.c stdlib/documents.c stdlib/std.c
-    assembler/source/diag.c assembler/source/diag_export.c assembler/source/diag_fix.c assembler/source/diag_render.c
-    assembler/source/form.c)
+    vm/machine/link.c vm/machine/providers.c vm/machine/purse.c vm/machine/raise.c vm/machine/rest.c vm/machine/token.c
+    vm/machine/trace.c vm/machine/where.c
+    vm/value/json.c vm/value/shape.c vm/value/temporal.c vm/value/temporal_dur.c vm/value/value_lib.c vm/value/zone.c
+    vm/value/zone_file.c
+    vm/cel/cel_message.c vm/cel/cel_time.c vm/cel/linked.c)
 # A compiler puts copies of functions into their callers, with link-time optimisation also into those of other files. The
 # functions of these files have many callers that are not in a hurry: no run is quicker by such copies.
-set(MWL_ONE_COPY_FILES vm/base/num_parse.c vm/machine/gather.c vm/machine/unwind.c
+set(MWL_ONE_COPY_FILES vm/base/num_parse.c vm/base/hash.c vm/base/columns.c vm/machine/gather.c vm/machine/unwind.c
+    vm/machine/execution.c vm/machine/account.c vm/machine/run.c vm/machine/run_list.c vm/value/json_write.c
+    vm/value/exclusive.c
     vm/cel/boundary.c vm/cel/cel_convert.c vm/cel/cel_mwl.c vm/cel/failure.c vm/cel/functions.c vm/schema/schema_value.c
-    stdlib/cel_strings.c
-    assembler/cel/cel_ast.c assembler/cel/cel_check.c assembler/cel/cel_fold.c assembler/cel/cel_loop.c
-    assembler/cel/cel_lower.c assembler/cel/cel_macro.c assembler/cel/cel_parse.c assembler/cel/cel_resolve.c
-    assembler/cel/cel_words.c)
+    stdlib/cel_strings.c)
+set(MWL_ONE_COPY assembler/cel)
 
 set(MWL_SMALL_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-Os>)
 set(MWL_EVEN_OPTIONS $<$<CONFIG:Release>:-O2>)
@@ -54,7 +53,7 @@ foreach(source ${MWL_SOURCES})
     endif()
   endforeach()
   set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${MWL_${level}_OPTIONS})
-  if(file IN_LIST MWL_ONE_COPY_FILES)
+  if(file IN_LIST MWL_ONE_COPY_FILES OR folder IN_LIST MWL_ONE_COPY)
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${MWL_ONE_COPY_OPTIONS})
   endif()
 endforeach()
@@ -72,4 +71,11 @@ unset(CMAKE_REQUIRED_FLAGS)
 unset(CMAKE_REQUIRED_LINK_OPTIONS)
 if(MWL_PACKED_RELOCATIONS AND MWL_SHARED)
   target_link_options(mwlvm_shared PRIVATE LINKER:-z,pack-relative-relocs)
+endif()
+
+# Code and constants lie in one piece of the file: pages of their own would be 8 KiB of nothing.
+include(CheckLinkerFlag)
+check_linker_flag(C LINKER:-z,noseparate-code MWL_NOSEPARATE_CODE)
+if(MWL_NOSEPARATE_CODE AND MWL_SHARED)
+  target_link_options(mwlvm_shared PRIVATE LINKER:-z,noseparate-code)
 endif()
