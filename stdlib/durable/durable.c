@@ -68,6 +68,7 @@ static void unlist(mwl__driver_run **list, mwl__driver_run *r, bool delayed) {
 void mwl__driver_drop(mwl_durable *d, mwl__driver_run *r) {
     if (d->suspect == r) d->suspect = NULL;
     end_run(d, r);
+    if (d->options.secrets_end) d->options.secrets_end(d->options.ctx, r->id);
     if (r->queued) {
         unlink_change(d, r->queued);
         mwl__driver_change_free(d, r->queued);

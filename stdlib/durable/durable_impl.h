@@ -39,6 +39,7 @@ typedef struct mwl__driver_change {
     uint64_t vm_version; /* for mwl_run_release() */
     void *bytes;         /* of mwl_run_save() */
     size_t size;
+    char *row;    /* malloc: the bytes with what is secret; NULL: nothing is */
     char *result; /* malloc */
     uint64_t *taken;
     mwl_store_wait *waits;   /* their texts are malloc */
@@ -91,7 +92,8 @@ typedef struct mwl__driver_claimed {
     mwl_store_claimed c;
     char *id, *name, *start;
     void *bytes;
-    mwl_program *program; /* lent by the cache; NULL: `why` */
+    mwl_store_bytes parts; /* of them, when it is loaded */
+    mwl_program *program;  /* lent by the cache; NULL: `why` */
     char why[200];
     mwl__driver_message *messages; /* for a run that is loaded later */
     unsigned tries;
@@ -139,6 +141,19 @@ struct mwl_durable_work {
     int64_t next_wall_ns;
     mwl_durable_work *next;
 };
+
+/* A text that grows; malloc, always with room for a zero behind it. */
+struct mwl__driver_text {
+    char *at;
+    size_t len, cap;
+};
+/* A sink, whose ctx is one: MWL_OK or MWL_E_NOMEM. */
+mwl_status mwl__driver_text_add(void *ctx, const char *piece, size_t len);
+
+/* row.c. Makes the bytes of a row (malloc) from what the run has marked as secret and its snapshot;
+ * *row is NULL if it has marked nothing, or run is NULL. False: out of memory. */
+bool mwl__driver_row_write(mwl_durable *d, mwl_run *run, const void *snapshot, size_t size,
+                           char **row, size_t *row_size);
 
 /* durable_save.c. Makes the change of a run that is at rest or has ended, and queues it. False: out
  * of memory, and the run is as before. parks: it is to leave memory if it can. */

@@ -110,6 +110,19 @@ static mwl_status begin(mwl_durable *d, const mwl__driver_claimed *c, mwl_run **
     return status;
 }
 
+/* Marks what the run has marked, before anything of it is shown. */
+static mwl_status take_secrets(mwl_durable *d, const mwl__driver_claimed *c, mwl_error *error) {
+    const mwl_store_text t = c->parts.secrets;
+    if (!t.at) return MWL_OK;
+    mwl_status status = d->options.secrets_read
+                            ? d->options.secrets_read(d->options.ctx, c->id, t.at, t.len)
+                            : MWL_E_UNSUPPORTED;
+    if (status == MWL_OK || status == MWL_E_NOMEM) return status;
+    error->message = status == MWL_E_UNSUPPORTED ? "this worker keeps no secrets"
+                                                 : "the secrets in its row are damaged";
+    return status == MWL_E_UNSUPPORTED ? status : MWL_E_SNAPSHOT;
+}
+
 /* The snapshot is in the store, so its calls may have been released: they are in flight. */
 static mwl_status take_up(mwl_durable *d, const mwl__driver_claimed *c, mwl_run **out,
                           mwl_error *error) {
@@ -120,7 +133,7 @@ static mwl_status take_up(mwl_durable *d, const mwl__driver_claimed *c, mwl_run 
     bool limited = limits_of(d, all, &limits);
     const mwl_load how = {
         .program = c->program, .flags = MWL_LOAD_RELEASED, .limits = limited ? &limits : NULL};
-    mwl_status status = mwl_run_load(d->vm, c->bytes, c->c.size, &how, out, error);
+    mwl_status status = mwl_run_load(d->vm, c->parts.snapshot, c->parts.size, &how, out, error);
     if (!mwl_is_absent(all)) mwl_value_drop(heap, all);
     return status;
 }
@@ -140,18 +153,22 @@ static bool is_idle(const mwl_durable *d, const mwl__driver_claimed *c) {
     mwl_saved saved;
     mwl_instant now;
     mwl_vm_now(d->vm, &now);
-    return mwl_saved_read(c->bytes, c->c.size, &saved) == MWL_OK && !saved.n_held && !saved.done &&
-           mwl__driver_is_far(d, saved.due_wall_ns, now.wall_ns);
+    return mwl_saved_read(c->parts.snapshot, c->parts.size, &saved) == MWL_OK && !saved.n_held &&
+           !saved.done && mwl__driver_is_far(d, saved.due_wall_ns, now.wall_ns);
 }
 
 /* A run of the VM for the record; false: out of memory. */
-static bool load_run(mwl_durable *d, mwl__driver_run *r, const mwl__driver_claimed *c) {
+static bool load_run(mwl_durable *d, mwl__driver_run *r, mwl__driver_claimed *c) {
     mwl_error error = {MWL_OK, "", 0};
     mwl_run *run = NULL;
+    const mwl_status whole = mwl_store_bytes_read(c->bytes, c->c.size, &c->parts);
     if (!c->program) return mwl__driver_stuck(d, r, c->why);
     if (d->options.allowed && !d->options.allowed(d->options.ctx, c->program, c->name))
         return mwl__driver_stuck(d, r, "this worker may not do what it asks for");
-    mwl_status status = c->bytes ? take_up(d, c, &run, &error) : begin(d, c, &run, &error);
+    if (whole != MWL_OK) return refuse(d, r, whole, "its row is damaged");
+    const bool saved = c->parts.snapshot != NULL;
+    mwl_status status = take_secrets(d, c, &error);
+    if (status == MWL_OK) status = saved ? take_up(d, c, &run, &error) : begin(d, c, &run, &error);
     if (status == MWL_E_NOMEM && c->tries < LOAD_TRIES) return false;
     if (status != MWL_OK) return refuse(d, r, status, error.message);
     if (!mwl__numbered_put(&d->by_run, (uint64_t)(uintptr_t)run, r)) {
@@ -161,8 +178,8 @@ static bool load_run(mwl_durable *d, mwl__driver_run *r, const mwl__driver_claim
     r->run = run;
     d->counts.started++;
     if (c->c.recoveries > MWL_STORE_SUSPECT && !d->options.only) mwl__driver_suspect(d, r);
-    r->fresh = c->bytes != NULL;
-    r->looks = c->bytes && is_idle(d, c);
+    r->fresh = saved;
+    r->looks = saved && is_idle(d, c);
     if (r->looks) mwl__driver_delay(d, r);
     if (c->c.recoveries > 1) mwl__driver_event(d, r, "recovered", NULL);
     if (d->options.loaded) d->options.loaded(d->options.ctx, run);
@@ -170,7 +187,7 @@ static bool load_run(mwl_durable *d, mwl__driver_run *r, const mwl__driver_claim
 }
 
 /* False: out of memory, and nothing is left of it. */
-static bool load(mwl_durable *d, const mwl__driver_claimed *c) {
+static bool load(mwl_durable *d, mwl__driver_claimed *c) {
     mwl__driver_run *old = mwl__numbered_get(&d->by_seq, (uint64_t)c->c.seq);
     if (old) mwl__driver_drop(d, old); /* it was another's meanwhile */
     mwl__driver_run *r = mwl__driver_add(d, c);

@@ -74,7 +74,9 @@ static void event(mwl_durable *d, mwl__driver_run *r, const char *kind, const ch
 }
 
 void mwl__driver_event(mwl_durable *d, mwl__driver_run *r, const char *kind, const char *text) {
-    event(d, r, kind, text, NULL);
+    char *hidden = text && d->options.hide ? d->options.hide(d->options.ctx, text) : NULL;
+    event(d, r, kind, hidden ? hidden : text, NULL);
+    free(hidden);
 }
 
 void mwl__driver_step(mwl_durable *d, mwl__driver_run *r, const char *step, const char *flow) {
@@ -99,6 +101,7 @@ static void free_waits(mwl__driver_change *c) {
 void mwl__driver_change_free(mwl_durable *d, mwl__driver_change *c) {
     if (!c) return;
     mwl_bytes_free(d->vm, c->bytes, c->size);
+    free(c->row);
     free_waits(c);
     mwl__driver_events_free(c->events, c->c.n_events);
     free(c->taken);
@@ -154,13 +157,8 @@ struct waits {
     int64_t now_wall_ns;
 };
 
-struct text {
-    char *at; /* malloc; always with room for a zero behind it */
-    size_t len, cap;
-};
-
-static mwl_status add_piece(void *ctx, const char *piece, size_t len) {
-    struct text *t = ctx;
+mwl_status mwl__driver_text_add(void *ctx, const char *piece, size_t len) {
+    struct mwl__driver_text *t = ctx;
     if (t->len + len >= t->cap) {
         size_t cap = t->cap ? 2 * t->cap : 256;
         while (cap <= t->len + len) cap *= 2;
@@ -178,9 +176,9 @@ static mwl_status add_piece(void *ctx, const char *piece, size_t len) {
  * is counted while it is written. *text is malloc, and NULL after an error. */
 static mwl_status json_within(mwl_durable *d, mwl_value v, uint64_t most, char **text,
                               size_t *len) {
-    struct text t = {NULL, 0, 0};
-    mwl_status status =
-        mwl_json_write_within(mwl_vm_heap(d->vm), v, MWL_JSON_COMPACT, most, add_piece, &t, NULL);
+    struct mwl__driver_text t = {NULL, 0, 0};
+    mwl_status status = mwl_json_write_within(mwl_vm_heap(d->vm), v, MWL_JSON_COMPACT, most,
+                                              mwl__driver_text_add, &t, NULL);
     char *exact = status == MWL_OK ? realloc(t.at, t.len + 1) : NULL;
     if (status == MWL_OK && !exact) status = MWL_E_NOMEM;
     *text = exact;
@@ -306,13 +304,17 @@ static void finish(mwl_durable *d, mwl__driver_run *r, mwl__driver_change *c) {
     mwl__driver_queue(d, c);
 }
 
-static void set_bytes(mwl_durable *d, mwl__driver_change *c, void *bytes, size_t size) {
+/* row: the same with what is secret, or NULL. */
+static void set_bytes(mwl_durable *d, mwl__driver_change *c, void *bytes, size_t size,
+                      char *take_row, size_t row_size) {
     mwl_bytes_free(d->vm, c->bytes, c->size);
+    free(c->row);
     d->bytes_queued += size - c->size;
     c->bytes = bytes;
     c->size = size;
-    c->c.bytes = bytes;
-    c->c.size = size;
+    c->row = take_row;
+    c->c.bytes = take_row ? take_row : bytes;
+    c->c.size = take_row ? row_size : size;
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -320,15 +322,17 @@ static void set_bytes(mwl_durable *d, mwl__driver_change *c, void *bytes, size_t
 static bool put_end(mwl_durable *d, mwl__driver_run *r, mwl_store_state state, char *take_result,
                     size_t len) {
     mwl_instant now;
+    char *row = NULL;
+    size_t row_size = 0;
     mwl_vm_now(d->vm, &now);
     mwl__driver_change *c = take_result ? change_of(r, &now) : NULL;
-    if (!c || !copy_taken(r, c)) {
+    if (!c || !copy_taken(r, c) || !mwl__driver_row_write(d, r->run, NULL, 0, &row, &row_size)) {
         if (c && c != r->queued) mwl__driver_change_free(d, c);
         free(take_result);
         return false;
     }
     put_lists(d, r, c);
-    set_bytes(d, c, NULL, 0);
+    set_bytes(d, c, NULL, 0, row, row_size);
     r->finished = true;
     c->c.kind = MWL_STORE_END;
     c->c.state = state;
@@ -363,8 +367,10 @@ static bool save_end(mwl_durable *d, mwl__driver_run *r) {
 }
 
 bool mwl__driver_stuck(mwl_durable *d, mwl__driver_run *r, const char *why) {
-    mwl__driver_event(d, r, "stuck", why);
-    return put_end(d, r, MWL_STORE_STUCK, strdup(why), strlen(why));
+    char *hidden = d->options.hide ? d->options.hide(d->options.ctx, why) : NULL;
+    char *text = hidden ? hidden : strdup(why);
+    mwl__driver_event(d, r, "stuck", text);
+    return put_end(d, r, MWL_STORE_STUCK, text, text ? strlen(text) : 0);
 }
 
 /* Sets aside a run that the store refused. Its queued change, which may contain the same, is
@@ -442,7 +448,8 @@ static void choose_kind(const mwl_durable *d, const mwl__driver_run *r, mwl__dri
  * that it gets on (MWL_STORE_RECOVERIES). */
 bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, const mwl_instant *now, bool parks) {
     void *bytes = NULL;
-    size_t size = 0;
+    char *row = NULL;
+    size_t size = 0, row_size = 0;
     uint64_t vm_version = 0;
     struct rest rest;
     if (r->finished) return true;
@@ -457,6 +464,8 @@ bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, const mwl_instant *now
     r->fresh = false;
     mwl__driver_change *c = change_of(r, now);
     status = c && copy_taken(r, c) ? put_waits(d, r, c, &rest) : MWL_E_NOMEM;
+    if (status == MWL_OK && !mwl__driver_row_write(d, r->run, bytes, size, &row, &row_size))
+        status = MWL_E_NOMEM;
     if (status != MWL_OK) {
         r->waits_known = false;
         mwl_bytes_free(d->vm, bytes, size);
@@ -468,7 +477,7 @@ bool mwl__driver_save(mwl_durable *d, mwl__driver_run *r, const mwl_instant *now
         return true;
     }
     put_lists(d, r, c);
-    set_bytes(d, c, bytes, size);
+    set_bytes(d, c, bytes, size, row, row_size);
     c->vm_version = vm_version;
     choose_kind(d, r, c, &rest);
     finish(d, r, c);

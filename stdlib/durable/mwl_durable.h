@@ -60,6 +60,17 @@ typedef struct mwl_durable_options {
     /* The most that a run may have, whatever its row says; 0 in a field: what the VM allows. NULL:
      * no such bound. */
     const mwl_limits *limits;
+    /* What runs have marked as secret is a part of their rows, so that it is hidden wherever they
+     * go on. `write` writes what a run has marked, or nothing; `read` marks that before the run is
+     * loaded: MWL_OK, MWL_E_NOMEM (it is tried again), or the run is stuck; `end` says that the run
+     * has left memory. With mwl_io.h: mwl_io_secrets_write(), _read() and _end(). NULL: nothing is
+     * marked, and a run that has marks is stuck. */
+    mwl_status (*secrets_write)(void *ctx, mwl_run *run, mwl_json_sink *sink, void *to);
+    mwl_status (*secrets_read)(void *ctx, const char *run, const char *json, size_t len);
+    void (*secrets_end)(void *ctx, const char *run);
+    /* Returns the text of an event or a reason without secrets, malloc; NULL: there are none in it.
+     * Or NULL. */
+    char *(*hide)(void *ctx, const char *text);
 } mwl_durable_options;
 
 /* What a driver has done. */

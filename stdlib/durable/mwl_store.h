@@ -103,7 +103,8 @@ typedef struct mwl_store_change {
     uint64_t epoch;   /* as claimed */
     uint64_t version; /* larger than all before */
     mwl_store_kind kind;
-    const void *bytes; /* the snapshot; not of MWL_STORE_END */
+    const void *bytes; /* see mwl_store_bytes; of MWL_STORE_END what is secret, or NULL. A run that
+                          is STUCK keeps those that it has */
     size_t size;
     int64_t due_wall_ns;   /* of MWL_STORE_PARK; MWL_NEVER: a message wakes it */
     uint64_t seen;         /* of MWL_STORE_PARK: the last message for the run that the worker knows;
@@ -185,9 +186,22 @@ typedef struct mwl_store_row {
     uint32_t recoveries;
     size_t n_waits, n_messages;
     mwl_store_text start, result; /* result: or the reason, see mwl_store_change */
-    const void *bytes;            /* only with `snapshots` */
+    const void *bytes;            /* see mwl_store_bytes; of a run that is over or stuck, of others
+                                     only with `snapshots` */
     size_t size;
 } mwl_store_row;
+
+/* What the bytes of a run contain. Lent by them. */
+typedef struct mwl_store_bytes {
+    const void *snapshot; /* NULL: none */
+    size_t size;
+    mwl_store_text secrets; /* JSON: what the run has marked as secret, as long as its row is kept.
+                               Nothing of the row is shown without that being hidden */
+} mwl_store_bytes;
+enum { MWL_STORE_SECRETS = 16 << 20 }; /* bytes, at most */
+/* Takes the bytes of a row apart; bytes may be NULL. Returns MWL_OK, or MWL_E_SNAPSHOT if they are
+ * damaged: then *out has nothing. Bytes without secrets are a snapshot. */
+MWL_API mwl_status mwl_store_bytes_read(const void *bytes, size_t size, mwl_store_bytes *out);
 typedef struct mwl_store_query {
     const char *id;  /* one run; or NULL */
     unsigned states; /* bits 1 << state; 0: all */

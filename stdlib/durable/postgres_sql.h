@@ -67,7 +67,8 @@
     " coalesce(r.ended_ns, 0), r.version, r.recoveries, r.start, r.result,"                        \
     " (select count(*) from mwlvm.wait w where w.run = r.seq),"                                    \
     " (select count(*) from mwlvm.inbox i where i.run = r.seq and i.kind < 3),"                    \
-    " case when $1::int8 = 1 then r.snapshot end from mwlvm.run r where ($2::int8 = 0 or (1::int8" \
+    " case when $1::int8 = 1 or r.state > 2 then r.snapshot end from mwlvm.run r where "           \
+    "($2::int8 = 0 or (1::int8"                                                                    \
     " << r.state::int4) & $2::int8 <> 0) and ($3::text is null or r.name = $3::text) and "
 
 #define MWL__PG_STATEMENTS(X)                                                                       \
@@ -94,7 +95,8 @@
     X(SAVE,                                                                                         \
       "with k as (update mwlvm.run r set version = d.version, recoveries = 0, updated_ns = "        \
       "d.now, snapshot = case when d.kind < 2 then d.bytes when d.state = 6 then r.snapshot "       \
-      "end, state = case d.kind when 0 then r.state when 1 then 2 else d.state end, owner = "       \
+      "else d.bytes end, state = case d.kind when 0 then r.state when 1 then 2 else "               \
+      "d.state end, owner = "                                                                       \
       "case when d.kind = 0 then r.owner end, available_ns = case when d.kind <> 1 then "           \
       "r.available_ns when exists (select 1 from mwlvm.inbox i where i.run = r.seq and "            \
       "i.kind < 3 and i.n > d.seen) then 0 else d.due end, ended_ns = case when d.kind = 2 "        \

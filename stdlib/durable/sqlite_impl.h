@@ -16,7 +16,7 @@
     "r.ended_ns, r.version, r.recoveries, r.start, r.result, "                                     \
     "(select count(*) from wait w where w.run = r.seq), "                                          \
     "(select count(*) from inbox i where i.run = r.seq and i.kind < 3), "                          \
-    "case when ?1 then r.snapshot end from run r where "
+    "case when ?1 or r.state > 2 then r.snapshot end from run r where "
 #define MWL__SQLITE_FILTER "(?2 = 0 or (1 << r.state) & ?2) and (?3 is null or r.name = ?3) and "
 
 /* Every statement, prepared when it is first used. */
@@ -41,7 +41,7 @@
     X(RUN_END,                                                                                     \
       "update run set state = ?2, due_ns = null, version = ?3, snapshot = case when ?2 "           \
       "= 6 then coalesce((select bytes from journal where run = ?1 and version > "                 \
-      "run.version order by version desc limit 1), snapshot) end, result = ?4, "                   \
+      "run.version order by version desc limit 1), snapshot) else ?6 end, result = ?4, "           \
       "updated_ns = ?5, ended_ns = case when ?2 = 6 then null else ?5 end where seq = ?1 "         \
       "and state < 3")                                                                             \
     X(INBOX_DROP, "delete from inbox where run = ?")                                               \

@@ -89,8 +89,8 @@ static void put_change(mwl__sqlite_store *s, const mwl_store_change *c, int *cod
         s->next_due_ns = 0; /* the next poll looks */
         break;
     case MWL_STORE_END:
-        mwl__sqlite_do(s, code, MWL__SQL_RUN_END, "iiixi", c->seq, (int64_t)c->state,
-                       (int64_t)c->version, c->result, c->now_wall_ns);
+        mwl__sqlite_do(s, code, MWL__SQL_RUN_END, "iiixib", c->seq, (int64_t)c->state,
+                       (int64_t)c->version, c->result, c->now_wall_ns, c->bytes, c->size);
         if (c->state == MWL_STORE_STUCK) break;
         mwl__sqlite_do(s, code, MWL__SQL_INBOX_DROP, "i", c->seq);
         mwl__sqlite_do(s, code, MWL__SQL_WAIT_DROP, "i", c->seq);

@@ -33,7 +33,7 @@ static mwl_value variable(const reading *r, mwl_value name) {
         return mwl_absent();
     }
     mwl_value v = mwl_absent();
-    if (!r->secret || mwl_io_secret(r->io, text, strlen(text)) == MWL_OK)
+    if (!r->secret || mwl_io_secret(r->io, mwl_call_run(r->call), text, strlen(text)) == MWL_OK)
         v = mwl__io_text(heap, text, strlen(text));
     if (mwl_is_absent(v))
         mwl__io_fail(r->call, PREFIX ".OutOfMemory", true, mwl_absent(), "out of memory");

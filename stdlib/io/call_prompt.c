@@ -158,7 +158,7 @@ static void answer_text(prompt *p, const char *text, size_t len) {
     mwl_value otherwise = mwl_get(mwl_call_arguments(p->op.call), "default");
     if (len == 0 && mwl_value_kind(otherwise) == MWL_KIND_STRING)
         text = mwl_as_text(otherwise, &len);
-    if (p->hidden && mwl_io_secret(p->op.io, text, len) != MWL_OK) {
+    if (p->hidden && mwl_io_secret(p->op.io, mwl_call_run(p->op.call), text, len) != MWL_OK) {
         no_memory(p);
         return;
     }

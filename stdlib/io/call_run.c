@@ -193,6 +193,19 @@ static unsigned depth_of(const runs *all, mwl_run *run) {
     return 1;
 }
 
+/* The call that has started the run, or NULL. */
+static mwl_call *starter(const runs *all, const mwl_run *run) {
+    for (const call_run *c = all ? all->going : NULL; c; c = c->next)
+        if (c->run == run) return c->job.op.call;
+    return NULL;
+}
+
+const char *mwl__io_owner(mwl_io *io, mwl_run *run) {
+    const runs *all = mwl__io_state(io, MWL__IO_CALL_run);
+    for (mwl_call *call; (call = starter(all, run));) run = mwl_call_run(call);
+    return mwl_run_id(run);
+}
+
 static runs *runs_of(mwl_io *io) {
     runs *all = mwl__io_state(io, MWL__IO_CALL_run);
     if (all || !(all = calloc(1, sizeof *all))) return all;

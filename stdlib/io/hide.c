@@ -1,5 +1,4 @@
-/* hide.c: values as they may be shown: without what lies at the paths of a set of secrets, and a
- * set as JSON text.
+/* hide.c: values as they may be shown: without what lies at the paths of a set of secrets.
  *
  * A path is looked for at every depth, because a value is shown inside others: in the variables, in
  * a failure, in the arguments of a call. The walk keeps, for each level, where it is in each path
@@ -13,13 +12,16 @@
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
+void mwl__secrets_free_path(mwl_io_secrets *s, mwl__secret_path *p) {
+    *p->at = p->next;
+    if (p->next) p->next->at = p->at;
+    s->n_paths--;
+    atomic_fetch_sub(&s->n, 1);
+    free(p);
+}
+
 void mwl__secrets_free_paths(mwl_io_secrets *s) {
-    while (s->paths) {
-        mwl__secret_path *p = s->paths;
-        s->paths = p->next;
-        free(p->text);
-        free(p);
-    }
+    while (s->paths) mwl__secrets_free_path(s, s->paths);
 }
 
 static bool is_name(const char *text, size_t len) {
@@ -41,18 +43,13 @@ static size_t first_name(const char *path, size_t len) {
     return len;
 }
 
-static mwl__secret_path *new_path(const char *text, size_t len) {
+static mwl__secret_path *new_path(mwl_io_secrets *s, const char *text, size_t len) {
     size_t n = 1;
     for (size_t i = 0; i < len; i++) n += text[i] == '.';
-    mwl__secret_path *p = malloc(sizeof *p + n * sizeof *p->parts);
-    char *copy = malloc(len + 1);
-    if (!p || !copy) {
-        free(p);
-        free(copy);
-        return NULL;
-    }
-    memcpy(copy, text, len);
-    *p = (mwl__secret_path){NULL, len, copy};
+    mwl__secret_path *p = malloc(sizeof *p + n * sizeof *p->parts + len);
+    if (!p) return NULL;
+    char *copy = memcpy(&p->parts[n], text, len);
+    *p = (mwl__secret_path){{copy, len, 0, true, false}, s->paths, &s->paths};
     size_t at = 0;
     for (size_t i = 0; i < n; i++) {
         const char *dot = memchr(copy + at, '.', len - at);
@@ -60,32 +57,29 @@ static mwl__secret_path *new_path(const char *text, size_t len) {
         p->parts[i] = (mwl__secret_part){copy + at, part, i + 1 == n};
         at += part + 1;
     }
+    if (p->next) p->next->at = &p->next;
+    s->paths = p;
+    s->n_paths++;
+    atomic_fetch_add(&s->n, 1);
+    atomic_fetch_add(&s->count, 1);
     return p;
 }
 
 enum { MOST_PATHS = 4096 }; /* each value that is shown is looked at for each of them */
 
-mwl_status mwl_io_secrets_path(mwl_io_secrets *s, const char *path, size_t len) {
+mwl_status mwl_io_secrets_path(mwl_io_secrets *s, const char *run, const char *path, size_t len) {
     size_t from = first_name(path, len);
     if (from >= len) return MWL_OK;
     path += from;
     len -= from;
+    mwl_status status = MWL_E_TOO_BIG;
     mwl__secrets_lock(s);
     mwl__secret_path *p = s->paths;
-    while (p && (p->len != len || memcmp(p->text, path, len) != 0)) p = p->next;
-    mwl_status status = MWL_OK;
-    if (!p && s->n_paths == MOST_PATHS) {
-        status = MWL_E_TOO_BIG;
-    } else if (!p) {
-        p = new_path(path, len);
-        if (p) {
-            s->n_paths++;
-            p->next = s->paths;
-            s->paths = p;
-            atomic_fetch_add(&s->count, 1);
-        } else {
-            status = MWL_E_NOMEM;
-        }
+    while (p && (p->mark.len != len || memcmp(p->mark.text, path, len) != 0)) p = p->next;
+    if (p || s->n_paths < MOST_PATHS) {
+        if (!p) p = new_path(s, path, len);
+        status = p ? mwl__secrets_own(s, run, &p->mark) : MWL_E_NOMEM;
+        if (p && !p->mark.owners) mwl__secrets_free_path(s, p);
     }
     mwl__secrets_unlock(s);
     return status;
@@ -204,56 +198,13 @@ static mwl_value shown(walk *w, mwl_value v, size_t from, size_t to, bool *chang
 }
 
 mwl_value mwl_io_shown(const mwl_io_secrets *s, mwl_heap *heap, mwl_value v) {
+    bool changed = false;
     mwl__secrets_lock(s);
     walk w = {.heap = heap, .paths = s->paths};
+    mwl_value out = w.paths ? shown(&w, v, 0, 0, &changed) : mwl_value_keep(v);
     mwl__secrets_unlock(s);
-    bool changed = false;
-    if (!w.paths) return mwl_value_keep(v);
-    mwl_value out = shown(&w, v, 0, 0, &changed);
     free(w.at);
     if (!w.failed) return out;
     mwl_value_drop(heap, out);
     return mwl_absent();
-}
-
-/* ---- a set as JSON text ---------------------------------------------------------------------- */
-
-mwl_status mwl_io_secrets_write(const mwl_io_secrets *s, mwl_json_sink *sink, void *ctx) {
-    mwl_heap *heap;
-    mwl_status status = mwl_heap_new(NULL, &heap);
-    if (status < 0) return status;
-    mwl__secrets_lock(s);
-    mwl_value texts = mwl_array(heap, 8), paths = mwl_array(heap, 8);
-    for (const mwl__secret_text *t = s->texts; t; t = t->next)
-        texts = mwl_array_push(heap, texts, mwl__io_text(heap, t->text, t->len));
-    for (const mwl__secret_path *p = s->paths; p; p = p->next)
-        paths = mwl_array_push(heap, paths, mwl__io_text(heap, p->text, p->len));
-    mwl__secrets_unlock(s);
-    mwl_value all = mwl__io_set(heap, mwl_object(heap, 2), "texts", texts);
-    all = mwl__io_set(heap, all, "paths", paths);
-    status = mwl_is_absent(all) ? MWL_E_NOMEM
-                                : mwl_json_write_to(heap, all, MWL_JSON_COMPACT, sink, ctx);
-    mwl_value_drop(heap, all);
-    mwl_heap_free(heap);
-    return status;
-}
-
-mwl_status mwl_io_secrets_read(mwl_io_secrets *s, const char *json, size_t len) {
-    mwl_heap *heap;
-    mwl_value all = mwl_absent();
-    mwl_status status = mwl_heap_new(NULL, &heap);
-    if (status < 0) return status;
-    status = mwl_json_parse(heap, json, len, &all, NULL);
-    mwl_value texts = mwl_get(all, "texts"), paths = mwl_get(all, "paths");
-    for (size_t i = 0; status == MWL_OK && i < mwl_count(texts); i++) {
-        const char *text = mwl_as_text(mwl_array_at(texts, i), &len);
-        status = text ? mwl_io_secrets_add(s, text, len) : MWL_E_SYNTAX;
-    }
-    for (size_t i = 0; status == MWL_OK && i < mwl_count(paths); i++) {
-        const char *text = mwl_as_text(mwl_array_at(paths, i), &len);
-        status = text ? mwl_io_secrets_path(s, text, len) : MWL_E_SYNTAX;
-    }
-    mwl_value_drop(heap, all);
-    mwl_heap_free(heap);
-    return status;
 }

@@ -154,6 +154,10 @@ mwl_value mwl__io_text(mwl_heap *heap, const char *text, size_t len);
 void mwl__io_fail(mwl_call *call, const char *code, bool retryable, mwl_value take_details,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* The id of the run whose marks are those of this one: the first of those that have started it. */
+const char *mwl__io_owner(mwl_io *io, mwl_run *run);
+/* mwl_io_secrets_path() on behalf of a run; NULL: of a definition. */
+mwl_status mwl__io_secret_path(mwl_io *io, mwl_run *run, const char *path, size_t len);
 /* Returns whether a secret is in the text. */
 bool mwl__io_has_secret(const mwl_io *io, const char *text, size_t len);
 /* Returns where a text may be cut so that at most `most` bytes stay: not inside a secret. */

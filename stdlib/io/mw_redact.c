@@ -7,7 +7,8 @@
 
 /* A text has about ten forms, each is a few allocations and its length. */
 static bool mark_text(mwl_phase *phase, mwl_io *io, const char *text, size_t len) {
-    return mwl_phase_charge(phase, 64 + len) == MWL_OK && mwl_io_secret(io, text, len) == MWL_OK;
+    return mwl_phase_charge(phase, 64 + len) == MWL_OK &&
+           mwl_io_secret(io, mwl_phase_run(phase), text, len) == MWL_OK;
 }
 
 /* Marks all texts and numbers of a value, each step for fuel: parts may be shared. Values are not
@@ -86,7 +87,7 @@ static bool add_paths(mwl_phase *phase, mwl_io *io, mwl_value paths) {
         size_t len = 0;
         const char *path = mwl_as_text(mwl_array_at(paths, i), &len);
         ok = (!phase || mwl_phase_charge(phase, LOOK + len) == MWL_OK) &&
-             mwl_io_secrets_path(mwl_io_secrets_of(io), path, len) == MWL_OK;
+             mwl__io_secret_path(io, phase ? mwl_phase_run(phase) : NULL, path, len) == MWL_OK;
     }
     return ok;
 }

@@ -128,9 +128,12 @@ typedef struct mwl_io_options {
     /* What cache, circuit-breaker, rate-limit and concurrency may keep, in bytes, for all runs of
      * the VM together. 0: 64 MiB. Half is for the values of cache, an eighth for each other one.
      * What is used least goes first: a value is made again, a breaker closes, a bucket is full. As
-     * much again is for what redact, env and prompt mark as secret, which stays as long as the set:
-     * a scope that cannot mark fails. */
+     * much again is for what redact, env and prompt mark as secret, which stays until
+     * mwl_io_secrets_end(): a scope that cannot mark fails. */
     size_t table_bytes;
+    /* What one run may mark as secret, in bytes; each mark counts for 256 at least. For runs whose
+     * marks a store keeps. 0: no limit but the one above. */
+    size_t run_secrets;
 } mwl_io_options;
 
 /* Adds all providers to a VM, before its first run; *out is given: close it. The loop is lent until
@@ -169,28 +172,38 @@ MWL_API bool mwl_io_secrets_any(const mwl_io_secrets *secrets);
 MWL_API size_t mwl_io_secrets_count(const mwl_io_secrets *secrets);
 /* Returns the set of a VM's providers: that of the options, or their own. Lent by `io`. */
 MWL_API mwl_io_secrets *mwl_io_secrets_of(mwl_io *io);
+/* What is marked belongs to runs, by their ids, and to the host, as the run NULL. It is secret
+ * until none of them has it any more. What a run that another one has started marks is that one's.
+ */
+
 /* Marks a text as secret, from now on; each long line of it, too. Returns MWL_OK or MWL_E_NOMEM. */
-MWL_API mwl_status mwl_io_secrets_add(mwl_io_secrets *secrets, const char *text, size_t len);
-/* The same for the set of a VM's providers, on behalf of a definition. MWL_E_TOO_BIG: its limit
- * (mwl_io_options.table_bytes) is reached. */
-MWL_API mwl_status mwl_io_secret(mwl_io *io, const char *text, size_t len);
+MWL_API mwl_status mwl_io_secrets_add(mwl_io_secrets *secrets, const char *run, const char *text,
+                                      size_t len);
+/* The same for the set of a VM's providers, on behalf of a definition. MWL_E_TOO_BIG: a limit of
+ * mwl_io_options is reached. */
+MWL_API mwl_status mwl_io_secret(mwl_io *io, mwl_run *run, const char *text, size_t len);
+/* Ends the marks of a run: call it when nothing of the run is shown any more. */
+MWL_API void mwl_io_secrets_end(mwl_io_secrets *secrets, const char *run);
 
 /* Marks a path: what it leads to, in any value and at any depth, is not shown from now on, whatever
  * it is. "user.password" is the member password of a member user; "cards.*.number" that of each
  * element of cards. What stands before the first name (* and numbers) does not count; a path
  * without a name is ignored. Returns MWL_OK, MWL_E_NOMEM, or MWL_E_TOO_BIG: there are 4,096. */
-MWL_API mwl_status mwl_io_secrets_path(mwl_io_secrets *secrets, const char *path, size_t len);
+MWL_API mwl_status mwl_io_secrets_path(mwl_io_secrets *secrets, const char *run, const char *path,
+                                       size_t len);
 /* Returns the value with "[secret]" in the place of what marked paths lead to; given. Texts that
  * are secret are still in it: a redactor replaces them. Absent if out of memory. */
 MWL_API mwl_value mwl_io_shown(const mwl_io_secrets *secrets, mwl_heap *heap, mwl_value v);
 
-/* Writes all of a set as JSON text, so that a run that is saved can go on with its secrets. Keep
- * the text as secret as they are. Returns MWL_OK, MWL_E_NOMEM or what the sink returned. */
-MWL_API mwl_status mwl_io_secrets_write(const mwl_io_secrets *secrets, mwl_json_sink *sink,
-                                        void *ctx);
-/* Adds what mwl_io_secrets_write() wrote. Returns MWL_OK, MWL_E_NOMEM, MWL_E_SYNTAX, or another
- * error of mwl_json_parse(). */
-MWL_API mwl_status mwl_io_secrets_read(mwl_io_secrets *secrets, const char *json, size_t len);
+/* Writes what a run has marked as JSON text, so that it can go on elsewhere with its secrets, or
+ * all of a set (NULL); nothing if there is none. Keep the text as secret as they are. Returns
+ * MWL_OK, MWL_E_NOMEM or what the sink returned. */
+MWL_API mwl_status mwl_io_secrets_write(const mwl_io_secrets *secrets, const char *run,
+                                        mwl_json_sink *sink, void *ctx);
+/* Marks what mwl_io_secrets_write() wrote, for this run. Returns MWL_OK, MWL_E_NOMEM, MWL_E_SYNTAX,
+ * or another error of mwl_json_parse(). */
+MWL_API mwl_status mwl_io_secrets_read(mwl_io_secrets *secrets, const char *run, const char *json,
+                                       size_t len);
 
 /* Replaces secrets in a text that comes in pieces. One thread at a time. */
 typedef struct mwl_io_redactor mwl_io_redactor;

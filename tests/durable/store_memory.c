@@ -276,25 +276,31 @@ static void close_waits(row *r, const mwl_store_change *c) {
 
 /* All of a change that needs memory: new waits and events, and a copy of its bytes or its result.
  * False: nothing was added. */
-static bool prepare(mwl_store_memory *m, row *r, const mwl_store_change *c, text *copy) {
+static bool prepare(mwl_store_memory *m, row *r, const mwl_store_change *c, text *bytes,
+                    text *result) {
     size_t n_waits = r->n_waits, n_events = m->n_events;
-    bool ok = c->kind == MWL_STORE_END ? set(copy, c->result.at, c->result.len)
-                                       : set(copy, c->bytes, c->size);
+    bool ok = set(result, c->result.at, c->result.len) && set(bytes, c->bytes, c->size);
     for (size_t i = 0; ok && c->new_waits && i < c->n_waits; i++)
         ok = find_wait(r, c->waits[i].number) || put_wait(r, &c->waits[i]);
     for (size_t i = 0; ok && i < c->n_events; i++)
         ok = put_event(m, c->seq, c->events[i].at_wall_ns, c->events[i].kind, c->events[i].text);
     if (ok) return true;
-    free(copy->at);
+    free(bytes->at);
+    free(result->at);
     while (r->n_waits > n_waits) drop_wait(&r->waits[--r->n_waits]);
     shorten(m, m->n_rows, n_events);
     return false;
 }
 
 static bool apply(mwl_store_memory *m, row *r, const mwl_store_change *c) {
-    text copy = {NULL, 0};
-    if (!prepare(m, r, c, &copy)) return false;
-    take(c->kind == MWL_STORE_END ? &r->result : &r->bytes, copy);
+    text bytes = {NULL, 0}, result = {NULL, 0};
+    const bool stuck = c->kind == MWL_STORE_END && c->state == MWL_STORE_STUCK;
+    if (!prepare(m, r, c, &bytes, &result)) return false;
+    if (stuck)
+        free(bytes.at);
+    else
+        take(&r->bytes, bytes);
+    take(&r->result, result);
     r->version = c->version;
     r->recoveries = 0;
     r->updated = c->now_wall_ns;
@@ -624,7 +630,8 @@ static mwl_status memory_list(mwl_store *base, const mwl_store_query *query,
                              .result = lend(&r->result)};
         memcpy(out.program, r->program, sizeof out.program);
         out.n_messages = n_messages(r);
-        if (query->snapshots) out.bytes = r->bytes.at, out.size = r->bytes.len;
+        if (query->snapshots || r->state > MWL_STORE_STORED)
+            out.bytes = r->bytes.at, out.size = r->bytes.len;
         if (!see(ctx, &out)) break;
     }
     return MWL_OK;

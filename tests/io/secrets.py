@@ -75,6 +75,14 @@ class Secrets(Case):
         self.assertIn("My.Failure", done.stdout + done.stderr)
         self.assert_clean(done.stdout + done.stderr, "each")
 
+    def test_marks_end_with_their_run(self):
+        """Under a limit that has room for some hundred of them."""
+        definition = {**call("log", {"message": "x", "level": "debug"}, middleware=[entry("redact", {"paths": ["word"]})])}
+        lines = "".join(json.dumps({"word": f"a text of the run number {i} and of no other one"}) + "\n" for i in range(10000))
+        done = subprocess.run([MWLVM, "run", self.definition(definition), "--each", "--memory", "8M"], input=lines,
+                              capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual(done.stdout.count('"type":"success"'), 10000, (done.stdout[-500:], done.stderr[-500:]))
+
     def test_each_line_of_a_key(self):
         """A secret with several lines is shown line by line by whoever splits it."""
         key = "-----BEGIN KEY-----\nMIIBVgIBADANBgkqhkiG\n9w0BAQEFAASCAUAwggE8\n-----END KEY-----\n"

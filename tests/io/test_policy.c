@@ -326,7 +326,7 @@ UTEST(secret, every_form_is_replaced) {
     EXPECT_STREQ(redacted(h.io, "hunter2+hunter2", 4), "hunter2+hunter2");
     static const char *const secrets[] = {"hunter2+hunter2", "line\nbreak\"", "xy", "123456", ""};
     for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
-        EXPECT_EQ(mwl_io_secret(h.io, secrets[i], strlen(secrets[i])), MWL_OK);
+        EXPECT_EQ(mwl_io_secret(h.io, NULL, secrets[i], strlen(secrets[i])), MWL_OK);
     EXPECT_TRUE(mwl_io_secrets_any(mwl_io_secrets_of(h.io)));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (size_t n = 1; n < 40; n += 3) {
@@ -347,7 +347,7 @@ static void expect_shown(int *utest_result, const char *path, const char *json, 
     size_t len = 0;
     ASSERT_EQ(mwl_json_parse(heap, json, strlen(json), &v, NULL), MWL_OK);
     for (int twice = 0; twice < 2; twice++)
-        EXPECT_EQ(mwl_io_secrets_path(set, path, strlen(path)), MWL_OK);
+        EXPECT_EQ(mwl_io_secrets_path(set, NULL, path, strlen(path)), MWL_OK);
     EXPECT_LE(mwl_io_secrets_count(set), 1u);
     mwl_value safe = mwl_io_shown(set, heap, v);
     ASSERT_EQ(mwl_json_write(heap, safe, MWL_JSON_COMPACT, &text, &len), MWL_OK);
@@ -391,18 +391,96 @@ UTEST(secret, a_set_can_be_written_and_read) {
     char text[400] = "", again[400] = "";
     mwl_io_secrets *one, *other;
     ASSERT_TRUE(mwl_io_secrets_new(&one) == MWL_OK && mwl_io_secrets_new(&other) == MWL_OK);
-    EXPECT_EQ(mwl_io_secrets_add(one, "open\"sesame", 11), MWL_OK);
-    EXPECT_EQ(mwl_io_secrets_path(one, "user.password", 13), MWL_OK);
-    EXPECT_EQ(mwl_io_secrets_write(one, into_text, text), MWL_OK);
-    EXPECT_EQ(mwl_io_secrets_read(other, text, strlen(text)), MWL_OK);
-    EXPECT_EQ(mwl_io_secrets_write(other, into_text, again), MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_add(one, NULL, "open\"sesame", 11), MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_path(one, NULL, "user.password", 13), MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_write(one, NULL, into_text, text), MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_read(other, NULL, text, strlen(text)), MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_write(other, NULL, into_text, again), MWL_OK);
     EXPECT_STREQ(again, text);
     EXPECT_EQ(mwl_io_secrets_count(other), 2u);
     static const char *const damaged[] = {"", "{", "{\"texts\":[1]}", "{\"paths\":[null]}"};
     for (size_t i = 0; i < 4; i++)
-        EXPECT_LT(mwl_io_secrets_read(other, damaged[i], strlen(damaged[i])), 0);
+        EXPECT_LT(mwl_io_secrets_read(other, NULL, damaged[i], strlen(damaged[i])), 0);
     mwl_io_secrets_free(one);
     mwl_io_secrets_free(other);
+}
+
+/* Texts with much in common are marked by runs, which end in any order: what is left is what a new
+ * set with the same texts hides. */
+enum { RUNS = 5, WORDS = 40 };
+
+static const char *word(unsigned n, char at[24]) {
+    size_t len = 0;
+    for (unsigned left = n * 2654435761u % 9973 + 9; left && len < 20; left /= 3)
+        for (unsigned k = 0; k <= left % 3; k++) at[len++] = (char)('a' + left % 2);
+    while (len < 4) at[len++] = 'x';
+    at[len] = '\0';
+    return at;
+}
+
+static void expect_same(int *utest_result, mwl_io_secrets *left, mwl_io_secrets *right,
+                        const char *text) {
+    out o[2] = {{{0}, 0}, {{0}, 0}};
+    mwl_io_secrets *sets[] = {left, right};
+    for (int i = 0; i < 2; i++) {
+        mwl_io_redactor *r;
+        ASSERT_EQ(mwl_io_redactor_new(sets[i], keep, &o[i], &r), MWL_OK);
+        mwl_io_redactor_write(r, text, strlen(text));
+        mwl_io_redactor_flush(r);
+        mwl_io_redactor_free(r);
+    }
+    EXPECT_STREQ(o[0].text, o[1].text);
+}
+
+static void add_words(mwl_io_secrets *set, const char *run, unsigned seed) {
+    char text[24];
+    for (unsigned i = 0; i < WORDS; i++) {
+        const char *w = word(seed * 31 + i % (WORDS - 5), text);
+        if (mwl_io_secrets_add(set, run, w, strlen(w)) != MWL_OK) abort();
+    }
+    if (mwl_io_secrets_path(set, run, text, strlen(text)) != MWL_OK) abort();
+}
+
+UTEST(secret, the_marks_of_a_run_end_with_it) {
+    static const char *const names[RUNS] = {"a", "b", "c", "d", "e"};
+    char text[24], all[4000] = "";
+    for (unsigned i = 0; i < 150; i++) strcat(strcat(all, word(i, text)), " ");
+    for (unsigned turn = 0; turn < 200; turn++) {
+        mwl_io_secrets *set;
+        ASSERT_EQ(mwl_io_secrets_new(&set), MWL_OK);
+        for (unsigned i = 0; i < RUNS; i++) add_words(set, names[i], turn + i / 2);
+        for (unsigned gone = 1; gone <= RUNS; gone++) {
+            mwl_io_secrets *left;
+            mwl_io_secrets_end(set, names[(turn + gone * 3) % RUNS]);
+            ASSERT_EQ(mwl_io_secrets_new(&left), MWL_OK);
+            for (unsigned k = gone + 1; k <= RUNS; k++)
+                add_words(left, NULL, turn + (turn + k * 3) % RUNS / 2);
+            expect_same(utest_result, set, left, all);
+            EXPECT_EQ(mwl_io_secrets_any(set), gone < RUNS);
+            mwl_io_secrets_free(left);
+        }
+        mwl_io_secrets_free(set);
+    }
+}
+
+UTEST(secret, what_the_host_has_marked_stays) {
+    char text[200] = "";
+    mwl_io_secrets *set;
+    ASSERT_EQ(mwl_io_secrets_new(&set), MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_add(set, "run", "of both of them", 15), MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_add(set, NULL, "of both of them", 15), MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_add(set, "run", "of the run", 10), MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_add(set, "run", "of the run", 10), MWL_OK);
+    EXPECT_EQ(mwl_io_secrets_write(set, "run", into_text, text), MWL_OK);
+    EXPECT_STREQ(text, "{\"texts\":[\"of both of them\",\"of the run\"],\"paths\":[]}");
+    mwl_io_secrets_end(set, "run");
+    mwl_io_secrets_end(set, "run");
+    *text = '\0';
+    EXPECT_EQ(mwl_io_secrets_write(set, "run", into_text, text), MWL_OK);
+    EXPECT_STREQ(text, "");
+    EXPECT_EQ(mwl_io_secrets_write(set, NULL, into_text, text), MWL_OK);
+    EXPECT_STREQ(text, "{\"texts\":[\"of both of them\"],\"paths\":[]}");
+    mwl_io_secrets_free(set);
 }
 
 /* "user:" before the secret moves it inside the base64 text. */
@@ -411,7 +489,7 @@ UTEST(secret, base64_at_every_position) {
                                         "eHhvcGVuc2VzYW1lIQ=="};
     host h;
     host_open(&h, NULL);
-    ASSERT_EQ(mwl_io_secret(h.io, "opensesame!", 11), MWL_OK);
+    ASSERT_EQ(mwl_io_secret(h.io, NULL, "opensesame!", 11), MWL_OK);
     for (size_t i = 0; i < 3; i++) {
         const char *text = redacted(h.io, texts[i], 5);
         EXPECT_TRUE_MSG(strstr(text, "[secret]") != NULL, text);

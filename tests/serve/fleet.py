@@ -76,6 +76,35 @@ class Session:
 
 
 class Fleet(Case):
+    def test_what_a_run_has_marked_as_secret_goes_with_it(self):
+        """The second server cannot know the secret from its environment."""
+        def call(name, with_, following, **more):
+            return {"action": "Call", "call": {"provider": f"mwl:provider.call/mwlvm/{name}/v1", "with": with_}, "next": following, **more}
+
+        steps = {"a": call("env", {"names": "TOKEN"}, "b", assign={"t": "{{ step.result.value }}"}),
+                 "b": ask("go", "c", message="{{ 'for ' + vars.t }}"), "c": call("log", {"message": "{{ 'token ' + vars.t }}"}, "d"),
+                 "d": {"action": "Raise", "result": {"code": "My.Failure", "message": "{{ vars.t }}"}}}
+        with Server() as postgres:
+            self.addCleanup(os.environ.pop, "TOKEN", None)
+            os.environ["TOKEN"] = "hunter2 hunter2"
+            one = Member(self, postgres.uri, "one").begin("--allow-env=TOKEN", "--lease", "PT1S")
+            del os.environ["TOKEN"]
+            one.put("p", flow(steps))
+            one.post("/v1/runs", {"program": "p", "id": "x"}, status=202)
+            self.until(lambda: one.get("/v1/waits").body)
+            one.process.kill()
+            two = Member(self, postgres.uri, "two").begin("--allow-env=TOKEN", "--lease", "PT1S")
+            texts = [two.get("/v1/runs/x").body, two.get("/v1/waits").body]
+            two.post("/v1/runs/x/answers/go", "true", status=204)
+            texts += [two.get("/v1/runs/x/result?wait=30").body, two.get("/v1/runs/x").body, two.get("/v1/runs?results=1").body,
+                      self.command("show", "--store", postgres.uri, "x").stdout]
+            two.stop()
+            with open(self.path("two.log")) as f:
+                texts.append(f.read())
+            for text in texts:
+                self.assertIn("[secret]", text)
+                self.assertNotIn("hunter2", text)
+
     def test_two_servers(self):
         with Server() as postgres:
             self.write("schedule.json", [{"name": "tick", "program": "quick", "every": "1s", "overlap": "allow", "catchUp": "all"}])

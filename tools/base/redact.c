@@ -89,13 +89,17 @@ bool redact_file(FILE *file) {
     return good;
 }
 
-mwl_status redact_save(mwl_json_sink *sink, void *ctx) {
-    return any() ? mwl_io_secrets_write(secrets, sink, ctx) : MWL_OK;
+mwl_status redact_save(const char *run, mwl_json_sink *sink, void *ctx) {
+    return any() ? mwl_io_secrets_write(secrets, run, sink, ctx) : MWL_OK;
 }
 
-mwl_status redact_load(const char *text, size_t len) {
+mwl_status redact_load(const char *run, const char *text, size_t len) {
     if (len == 0) return MWL_OK;
-    return redact_secrets() ? mwl_io_secrets_read(secrets, text, len) : MWL_E_NOMEM;
+    return redact_secrets() ? mwl_io_secrets_read(secrets, run, text, len) : MWL_E_NOMEM;
+}
+
+void redact_end(const char *run) {
+    if (any()) mwl_io_secrets_end(secrets, run);
 }
 
 struct copy {
@@ -113,8 +117,34 @@ static mwl_status add_piece(void *ctx, const char *text, size_t len) {
     return MWL_OK;
 }
 
+/* Rather than a secret. */
+static char *instead(const char *hidden, size_t *new_len) {
+    char *word = strdup(hidden);
+    if (!word) abort(); /* NULL would say that there is nothing to hide */
+    *new_len = strlen(hidden);
+    return word;
+}
+
+char *redact_json_text(const char *json, size_t len, size_t *new_len) {
+    struct copy copy = {NULL, 0};
+    mwl_heap *heap = NULL;
+    mwl_value v = mwl_absent();
+    if (!any()) return NULL;
+    mwl_status status = mwl_heap_new(NULL, &heap);
+    if (status == MWL_OK) status = mwl_json_parse(heap, json, len, &v, NULL);
+    if (status == MWL_OK) status = redact_json(heap, v, MWL_JSON_COMPACT, add_piece, &copy);
+    if (status == MWL_OK) status = add_piece(&copy, "", 1);
+    mwl_value_drop(heap, v);
+    mwl_heap_free(heap);
+    if (status == MWL_OK) {
+        *new_len = copy.len - 1;
+        return copy.text;
+    }
+    free(copy.text);
+    return instead("\"[hidden]\"", new_len);
+}
+
 char *redact_text(const char *text, size_t len, size_t *new_len) {
-    static const char hidden[] = "[out of memory]"; /* rather than a secret */
     struct copy copy = {NULL, 0};
     mwl_io_redactor *r = NULL;
     if (!any()) return NULL;
@@ -128,10 +158,7 @@ char *redact_text(const char *text, size_t len, size_t *new_len) {
         return copy.text;
     }
     free(copy.text);
-    *new_len = sizeof hidden - 1;
-    char *word = strdup(hidden);
-    if (!word) abort(); /* NULL would say that there is nothing to hide */
-    return word;
+    return instead("[out of memory]", new_len);
 }
 #else
 struct mwl_io_secrets *redact_secrets(void) {
@@ -154,12 +181,17 @@ bool redact_file(FILE *file) {
     (void)file;
     return true;
 }
-mwl_status redact_save(mwl_json_sink *sink, void *ctx) {
-    (void)sink, (void)ctx;
+char *redact_json_text(const char *json, size_t len, size_t *new_len) {
+    (void)json, (void)len, (void)new_len;
+    return NULL;
+}
+mwl_status redact_save(const char *run, mwl_json_sink *sink, void *ctx) {
+    (void)run, (void)sink, (void)ctx;
     return MWL_OK;
 }
-mwl_status redact_load(const char *text, size_t len) {
-    (void)text, (void)len;
-    return MWL_OK;
+mwl_status redact_load(const char *run, const char *text, size_t len) {
+    (void)run, (void)text;
+    return len ? MWL_E_UNSUPPORTED : MWL_OK;
 }
+void redact_end(const char *run) { (void)run; }
 #endif

@@ -26,8 +26,13 @@ size_t redact_count(void);
 /* Replaces secrets in a file, from its beginning to its end: what became secret after it was
  * written. Returns false if that failed; then the file is empty. */
 bool redact_file(FILE *file);
-/* The secrets as text, for the file of a saved run, and back again. */
-mwl_status redact_save(mwl_json_sink *sink, void *ctx);
-mwl_status redact_load(const char *text, size_t len);
+/* The same for a JSON text; without its numbers' spelling if it has secrets. */
+char *redact_json_text(const char *json, size_t len, size_t *new_len);
+/* Writes what a run has marked as text, nothing if that is nothing, and reads it again. run: its
+ * id; NULL: all that is secret, and what is read stays. */
+mwl_status redact_save(const char *run, mwl_json_sink *sink, void *ctx);
+mwl_status redact_load(const char *run, const char *text, size_t len);
+/* Ends what only this run has marked: nothing of it is shown any more. */
+void redact_end(const char *run);
 
 #endif

@@ -1,10 +1,12 @@
 /* cmd_ps.c: `mwlvm ps`: the runs of a store, and the answers that they wait for. */
 #include "tools/base/cmd.h"
+#include "tools/base/redact.h"
 #include "tools/durable/store.h"
 #include "tools/base/term.h"
 #include "vm/base/utf8.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct ps {
@@ -13,7 +15,8 @@ struct ps {
     const char *state;
     unsigned states;
     size_t n;
-    int width, width_2; /* of the columns with names */
+    struct store_runs runs; /* that wait */
+    int width, width_2;     /* of the columns with names */
 };
 
 static const char head[] =
@@ -96,6 +99,7 @@ static bool measure_row(void *ctx, const mwl_store_row *row) {
 
 static bool measure_wait(void *ctx, const char *run, const mwl_store_wait *wait) {
     struct ps *p = ctx;
+    store_runs_add(&p->runs, run);
     widen(&p->width, run);
     widen(&p->width_2, wait->name);
     return true;
@@ -104,7 +108,10 @@ static bool measure_wait(void *ctx, const char *run, const mwl_store_wait *wait)
 static bool text_row(void *ctx, const mwl_store_row *row) {
     struct ps *p = ctx;
     char created[STORE_TIME], due[STORE_TIME];
+    size_t len = 0;
     const char *why = row->state == MWL_STORE_STUCK && row->result.at ? row->result.at : "";
+    char *hidden = redact_text(why, strlen(why), &len);
+    if (hidden) why = hidden;
     if (p->n++ == 0)
         printf("%-*s %-8s %-*s %-19s  %-19s  %s\n", p->width, "RUN", "STATE", p->width_2, "PROGRAM",
                "CREATED (UTC)", "DUE (UTC)", "WAITS");
@@ -114,11 +121,13 @@ static bool text_row(void *ctx, const mwl_store_row *row) {
                 store_time(row->created_wall_ns, created), *due ? due : "-", row->n_waits,
                 *why ? "  " : "", why);
     putchar('\n');
+    free(hidden);
     return true;
 }
 
 static bool json_wait(void *ctx, const char *run, const mwl_store_wait *wait) {
-    (void)ctx;
+    struct ps *p = ctx;
+    if (!store_runs_has(&p->runs, run)) return true; /* it has begun to wait just now */
     putchar('{');
     store_put_text("run", run, true);
     store_put_text("name", wait->name, false);
@@ -132,24 +141,37 @@ static bool json_wait(void *ctx, const char *run, const mwl_store_wait *wait) {
 static bool text_wait(void *ctx, const char *run, const mwl_store_wait *wait) {
     struct ps *p = ctx;
     char since[STORE_TIME];
+    if (!store_runs_has(&p->runs, run)) return true; /* it has begun to wait just now */
+    size_t len = wait->question.len;
+    char *hidden = redact_json_text(wait->question.at, len, &len);
     if (p->n++ == 0)
         printf("%-*s %-*s %-19s  %s\n", p->width, "RUN", p->width_2, "NAME", "SINCE (UTC)",
                "QUESTION");
     term_printf(stdout, "%-*s %-*s %-19s  %.*s", padded(run, p->width), run,
                 padded(wait->name, p->width_2), wait->name, store_time(wait->since_wall_ns, since),
-                (int)wait->question.len, wait->question.at);
+                (int)len, hidden ? hidden : wait->question.at);
     putchar('\n');
+    free(hidden);
     return true;
+}
+
+/* Reads what the runs have marked as secret before it shows a question of theirs. */
+static mwl_status print_waits(struct ps *p, mwl_store *s) {
+    mwl_status status = s->ops->waits(s, 0, measure_wait, p);
+    if (status == MWL_OK) status = store_runs_hide(s, NULL, &p->runs);
+    if (status == MWL_OK) status = s->ops->waits(s, 0, p->line.json ? json_wait : text_wait, p);
+    store_runs_free(&p->runs);
+    return status;
 }
 
 static int print(struct ps *p, mwl_store *s) {
     const mwl_store_query query = {.states = p->states};
     p->width = p->width_2 = 20;
-    if (!p->line.json)
-        (void)(p->waits ? s->ops->waits(s, 0, measure_wait, p)
-                        : s->ops->list(s, &query, measure_row, p)); /* a failure comes again */
-    mwl_status status = p->waits ? s->ops->waits(s, 0, p->line.json ? json_wait : text_wait, p)
-                                 : s->ops->list(s, &query, p->line.json ? json_row : text_row, p);
+    if (!p->line.json && !p->waits)
+        (void)s->ops->list(s, &query, measure_row, p); /* a failure comes again */
+    mwl_status status = p->waits
+                            ? print_waits(p, s)
+                            : store_list(s, NULL, &query, p->line.json ? json_row : text_row, p);
     if (status != MWL_OK) return store_fail(s, status);
     if (!p->n && !p->line.json) puts(p->waits ? "no run waits for an answer" : "no runs");
     return CMD_OK;

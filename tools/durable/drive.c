@@ -9,6 +9,7 @@
 #include "tools/base/cmd.h"
 #include "tools/durable/fits.h"
 #include "tools/base/interrupt.h"
+#include "tools/base/redact.h"
 #include "tools/base/term.h"
 #include "tools/show/live.h"
 #include "tools/durable/store.h"
@@ -264,6 +265,28 @@ static bool on_allowed(void *ctx, const mwl_program *program, const char *name) 
     return d->how->worker->allowed(d->how->worker->ctx, program, name);
 }
 
+static mwl_status write_secrets(void *ctx, mwl_run *run, mwl_json_sink *sink, void *to) {
+    (void)ctx;
+    return redact_save(mwl_run_id(run), sink, to);
+}
+
+static mwl_status read_secrets(void *ctx, const char *run, const char *json, size_t len) {
+    (void)ctx;
+    return redact_load(run, json, len);
+}
+
+/* A command for one run shows more of it afterwards. */
+static void end_secrets(void *ctx, const char *run) {
+    const struct drive *d = ctx;
+    if (d->how->worker) redact_end(run);
+}
+
+static char *hide(void *ctx, const char *text) {
+    size_t len = 0;
+    (void)ctx;
+    return redact_text(text, strlen(text), &len);
+}
+
 static int make(struct drive *d) {
     const struct drive_how *how = d->how;
     const struct session_host host = {.loop = how->loop, .hold = true, .clock = store_clock()};
@@ -275,7 +298,11 @@ static int make(struct drive *d) {
                                          .ctx = d,
                                          .remote = how->options->remotes.uris,
                                          .fits = on_answer,
-                                         .limits = &d->limits};
+                                         .limits = &d->limits,
+                                         .secrets_write = write_secrets,
+                                         .secrets_read = read_secrets,
+                                         .secrets_end = end_secrets,
+                                         .hide = hide};
     d->limits.fuel = how->options->definition.limits.fuel;
     d->limits.memory_bytes = how->options->definition.limits.memory;
     pthread_mutex_lock(&making);

@@ -70,7 +70,9 @@ void drive_print_end(const mwl_durable_ended *run) {
     putchar('{');
     store_put_text("run", run->id, true);
     store_put_text("state", mwl_store_state_name(run->state), false);
-    if (run->state <= MWL_STORE_FAILED)
+    if (run->state == MWL_STORE_DONE) /* a value is not changed */
+        printf(",\"result\":%.*s", (int)run->result.len, run->result.at);
+    else if (run->state == MWL_STORE_FAILED)
         store_put_json("result", run->result);
     else
         store_put_text("why", run->result.at, false);
@@ -115,7 +117,7 @@ static bool look_elsewhere(void *ctx) {
     struct job *j = ctx;
     struct elsewhere e = {j, false};
     const mwl_store_query query = {.id = j->only};
-    (void)j->watch->ops->list(j->watch, &query, see_elsewhere, &e); /* a failure passes */
+    (void)store_list(j->watch, NULL, &query, see_elsewhere, &e); /* a failure passes */
     return e.over;
 }
 
@@ -262,7 +264,7 @@ int durable_run(const struct run_options *o, const mwl_program *program, mwl_hea
     show_places(&j, file_in_name(o->definition.path), program);
     const mwl_store_query query = {.id = j.only};
     if (status == CMD_OK) {
-        mwl_status got = j.store->ops->list(j.store, &query, see_found, &f);
+        mwl_status got = store_list(j.store, NULL, &query, see_found, &f);
         if (got != MWL_OK) status = store_fail(j.store, got);
     }
     if (status == CMD_OK)
@@ -324,7 +326,7 @@ static void see_image(void *ctx, const char *name, const void *image, size_t siz
 static int check_programs(struct job *j, struct programs *p) {
     const unsigned open = 1u << MWL_STORE_NEW | 1u << MWL_STORE_LIVE | 1u << MWL_STORE_STORED;
     const mwl_store_query query = {.id = p->only, .states = p->only ? 0 : open};
-    mwl_status got = j->store->ops->list(j->store, &query, see_program, p);
+    mwl_status got = store_list(j->store, NULL, &query, see_program, p);
     if (got != MWL_OK) return store_fail(j->store, got);
     if (p->failed) return cmd_no_memory();
     for (size_t i = 0; i < p->n; i++)

@@ -2,6 +2,7 @@
 #include "tools/durable/durable.h"
 
 #include "tools/base/cmd.h"
+#include "tools/base/redact.h"
 #include "tools/durable/store.h"
 #include "tools/base/term.h"
 
@@ -36,9 +37,13 @@ static void print_end(const struct shown *s, const mwl_store_row *row) {
     if (row->ended_wall_ns) printf(" since %s", store_time(row->ended_wall_ns, ended));
     putchar('\n');
     if (!row->result.at) return;
+    size_t len = row->result.len;
+    char *hidden = has_result ? redact_json_text(row->result.at, len, &len)
+                              : redact_text(row->result.at, len, &len);
     printf("  %s: ", has_result ? "result" : "why");
-    term_text(stdout, row->result.at, row->result.len);
+    term_text(stdout, hidden ? hidden : row->result.at, len);
     putchar('\n');
+    free(hidden);
 }
 
 static bool see_row(void *ctx, const mwl_store_row *row) {
@@ -72,7 +77,7 @@ int durable_saved(const char *path, const char *run, bool json, struct saved *ou
     *bytes = NULL;
     int status = store_open(path, false, &store);
     if (status != CMD_OK) return status;
-    mwl_status got = store->ops->list(store, &query, see_row, &s);
+    mwl_status got = store_list(store, NULL, &query, see_row, &s);
     if (got == MWL_OK && !s.there) status = cmd_fail("there is no run '%s'", run);
     if (got == MWL_OK && out->run) got = store->ops->get_program(store, s.program, see_image, &s);
     if (got != MWL_OK) status = store_fail(store, got);

@@ -4,6 +4,7 @@
 #include "tools/base/cmd.h"
 #include "tools/base/interrupt.h"
 #include "tools/base/json_out.h"
+#include "tools/base/redact.h"
 #include "tools/base/term.h"
 #include "tools/session/loop.h"
 #include "tools/session/options.h"
@@ -118,6 +119,82 @@ int store_keep_read(const char *done, const char *failed, mwl_durable_keep *out)
     return option_duration("--keep-failed", failed ? failed : "P30D", 0, &out->failed_ns);
 }
 
+struct listing {
+    bool (*see)(void *ctx, const mwl_store_row *row);
+    void *ctx;
+    const char *shown;
+};
+
+static bool see_hidden(void *ctx, const mwl_store_row *row) {
+    const struct listing *l = ctx;
+    mwl_store_row open = *row;
+    mwl_store_bytes parts;
+    mwl_status status = mwl_store_bytes_read(row->bytes, row->size, &parts);
+    if (status == MWL_OK) status = redact_load(l->shown, parts.secrets.at, parts.secrets.len);
+    open.bytes = parts.snapshot;
+    open.size = parts.size;
+    if (status != MWL_OK) {
+        open.bytes = NULL;
+        open.start = (mwl_store_text){NULL, 0};
+        if (row->state < MWL_STORE_ABORTED) open.result = open.start; /* no reason: a Result */
+    }
+    return l->see(l->ctx, &open);
+}
+
+bool store_row_hidden(const mwl_store_row *row) { return row->start.at != NULL; }
+
+mwl_status store_list(mwl_store *s, const char *shown, const mwl_store_query *query,
+                      bool (*see)(void *ctx, const mwl_store_row *row), void *ctx) {
+    struct listing l = {see, ctx, shown};
+    return s->ops->list(s, query, see_hidden, &l);
+}
+
+/* They come in the order of their runs. */
+void store_runs_add(struct store_runs *r, const char *run) {
+    if (r->n && strcmp(r->ids[r->n - 1], run) == 0) return;
+    if (r->n == r->cap) {
+        size_t cap = r->cap ? 2 * r->cap : 16;
+        char **grown = realloc(r->ids, cap * sizeof(char *));
+        r->failed |= !grown;
+        if (!grown) return;
+        r->ids = grown;
+        r->cap = cap;
+    }
+    r->ids[r->n] = strdup(run);
+    if (r->ids[r->n])
+        r->n++;
+    else
+        r->failed = true;
+}
+
+bool store_runs_has(struct store_runs *r, const char *run) {
+    size_t i = r->at;
+    while (i < r->n && strcmp(r->ids[i], run) != 0) i++;
+    if (i < r->n) r->at = i;
+    return i < r->n;
+}
+
+static bool see_whether(void *ctx, const mwl_store_row *row) {
+    *(bool *)ctx = store_row_hidden(row);
+    return false;
+}
+
+mwl_status store_runs_hide(mwl_store *s, const char *shown, struct store_runs *r) {
+    mwl_status status = r->failed ? MWL_E_NOMEM : MWL_OK;
+    for (size_t i = 0; i < r->n && status == MWL_OK; i++) {
+        const mwl_store_query query = {.id = r->ids[i], .snapshots = true};
+        bool hidden = false;
+        status = store_list(s, shown, &query, see_whether, &hidden);
+        if (!hidden) *r->ids[i] = '\0';
+    }
+    return status;
+}
+
+void store_runs_free(struct store_runs *r) {
+    for (size_t i = 0; i < r->n; i++) free(r->ids[i]);
+    free(r->ids);
+}
+
 static bool see_seq(void *ctx, const mwl_store_row *row) {
     *(int64_t *)ctx = row->seq;
     return false;
@@ -159,12 +236,19 @@ char *store_event_text(const mwl_store_event *e, const char **flow) {
 }
 
 void store_put_text(const char *name, const char *text, bool first) {
+    size_t len = 0;
+    char *hidden = redact_text(text, strlen(text), &len);
     printf("%s\"%s\":", first ? "" : ",", name);
-    json_out_text(stdout, text);
+    json_out_text(stdout, hidden ? hidden : text);
+    free(hidden);
 }
 
 void store_put_json(const char *name, mwl_store_text json) {
-    if (json.at) printf(",\"%s\":%.*s", name, (int)json.len, json.at);
+    if (!json.at) return;
+    char *hidden = redact_json_text(json.at, json.len, &json.len);
+    printf(",\"%s\":", name);
+    fwrite(hidden ? hidden : json.at, 1, json.len, stdout);
+    free(hidden);
 }
 
 void store_put_time(const char *name, int64_t wall_ns) {

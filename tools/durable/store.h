@@ -33,6 +33,25 @@ int64_t store_clock_offset(void);
 /* --keep and --keep-failed, whose words may be NULL: P7D and P30D. */
 int store_keep_read(const char *done, const char *failed, mwl_durable_keep *out);
 
+/* Lists runs as mwl_store_ops does. `see` gets their snapshots without more, and what they have
+ * marked as secret is hidden from then on: until redact_end(shown), or always if that is NULL. What
+ * cannot be hidden, as memory ran out or the row is damaged, has neither a Result nor a start; it
+ * has the reason why it is stuck. */
+mwl_status store_list(mwl_store *s, const char *shown, const mwl_store_query *query,
+                      bool (*see)(void *ctx, const mwl_store_row *row), void *ctx);
+/* Whether it could; if not, no question of the run may be shown either. */
+bool store_row_hidden(const mwl_store_row *row);
+/* Does that for the rows of these runs; those that it cannot hide are taken out. */
+struct store_runs {
+    char **ids;        /* each once */
+    size_t n, cap, at; /* at: the last one that was found */
+    bool failed;
+};
+void store_runs_add(struct store_runs *r, const char *run);
+bool store_runs_has(struct store_runs *r, const char *run); /* in the order of store_runs_add() */
+mwl_status store_runs_hide(mwl_store *s, const char *shown, struct store_runs *r);
+void store_runs_free(struct store_runs *r);
+
 /* The seq of a run; 0 and *status after a message if there is none. */
 int64_t store_find(mwl_store *s, const char *run, int *status);
 

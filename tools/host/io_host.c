@@ -41,6 +41,8 @@ static size_t tables_of(size_t memory) {
     return memory / 8 < least ? least : memory / 8 < most ? memory / 8 : most;
 }
 
+enum { RUN_SECRETS = 1 << 20 }; /* with each save they are written again */
+
 int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_program *program,
                  const struct io_host_options *how) {
     mwl_error error = {MWL_OK, NULL, 0};
@@ -50,7 +52,8 @@ int io_host_open(struct io_host *h, mwl_vm *vm, uv_loop_t *loop, const mwl_progr
                                     .without = is_bound,
                                     .without_ctx = how->binds,
                                     .secrets = redact_secrets(),
-                                    .table_bytes = tables_of(how->memory)};
+                                    .table_bytes = tables_of(how->memory),
+                                    .run_secrets = how->rows ? RUN_SECRETS : 0};
     if (!options.secrets) return cmd_no_memory();
     signal(SIGXFSZ, SIG_IGN); /* an error of write instead */
     mwl_status status = mwl_io_open(vm, loop, &options, &h->io, &error);

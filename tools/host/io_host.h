@@ -26,6 +26,7 @@ struct io_host_options {
     const struct binds *binds;
     const struct permissions *allowed;
     size_t memory; /* of a run: what outlives runs may have an eighth of it beside, up to 64 MiB */
+    bool rows;     /* runs are kept in a store, with what they mark as secret */
 };
 
 /* Adds the providers to the VM if the program imports one of them (or is NULL: not known), or a

@@ -178,6 +178,7 @@ static bool finish_ended(struct each_worker *w) {
         put_ended(w, to, slot);
         each_out_done(w->each->out, held, slot->line);
         session_forget(w->session, slot->run);
+        redact_end(mwl_run_id(slot->run));
         mwl_run_free(slot->run);
         slot->run = NULL;
         slot->next = w->free_slots;

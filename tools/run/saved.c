@@ -40,7 +40,7 @@ int saved_write(const char *path, const mwl_program *program, mwl_run *run) {
     mwl_status st = mwl_run_save(run, &bytes, &size, NULL);
     if (st < 0) return cmd_fail("the run cannot be saved: %s", mwl_status_text(st));
     mwl__buf out = mwl__buf_make(mwl_alloc_default()), secrets = mwl__buf_make(out.alloc);
-    if (redact_save(add_piece, &secrets) < 0) out.failed = true;
+    if (redact_save(NULL, add_piece, &secrets) < 0) out.failed = true;
     mwl__buf_put(&out, magic, sizeof magic);
     put_length(&out, program->size);
     put_length(&out, secrets.len);
@@ -83,7 +83,7 @@ int saved_read(struct limits *l, const char *path, struct saved *out) {
         return CMD_LIMIT;
     }
     if (loaded < 0) return cmd_fail("%s: the program in it: %s", path, error.message), CMD_REJECTED;
-    if (redact_load((const char *)at + HEAD + image, (size_t)secrets) < 0)
+    if (redact_load(NULL, (const char *)at + HEAD + image, (size_t)secrets) < 0)
         return refuse(path, "the secrets of the saved run are damaged");
     out->run = at + HEAD + image + secrets;
     out->size = (size_t)(rest - image - secrets);

@@ -3,6 +3,7 @@
  * desk's thread. */
 #include "tools/serve/serve.h"
 
+#include "tools/base/redact.h"
 #include "tools/durable/fits.h"
 #include "tools/durable/store.h"
 #include "tools/serve/endpoints.h"
@@ -44,7 +45,7 @@ struct wanted {
 };
 
 static bool see_seq(void *ctx, const mwl_store_row *row) {
-    ((struct wanted *)ctx)->seq = row->seq;
+    if (store_row_hidden(row)) ((struct wanted *)ctx)->seq = row->seq;
     return false;
 }
 
@@ -65,10 +66,16 @@ static void forget(struct wanted *w) {
 /* False after a problem. forget() in any case. */
 static bool find(struct ask *a, struct desk_tools *t, const char *run, const char *number,
                  struct wanted *w) {
-    const mwl_store_query query = {.id = run};
+    const mwl_store_query query = {.id = run, .snapshots = true};
     w->number = strtoull(number, NULL, 10);
-    mwl_status status = t->store->ops->list(t->store, &query, see_seq, w);
+    mwl_status status = desk_list(t, &query, see_seq, w);
     if (status == MWL_OK && w->seq) status = t->store->ops->waits(t->store, w->seq, see_wait, w);
+    size_t len = w->question ? strlen(w->question) : 0;
+    char *hidden = w->question ? redact_json_text(w->question, len, &len) : NULL;
+    if (hidden) {
+        free(w->question);
+        w->question = hidden;
+    }
     if (status != MWL_OK)
         ask_refused(a, t, status);
     else if (!w->seq)

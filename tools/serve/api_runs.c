@@ -8,6 +8,7 @@
 #include "tools/durable/store.h"
 #include "tools/serve/endpoints.h"
 #include "tools/base/json_out.h"
+#include "tools/base/redact.h"
 #include "tools/show/show_value.h"
 #include "vm/snapshot/silent.h"
 
@@ -18,6 +19,13 @@
 enum { LIST_MOST = 1000, LIST_USUAL = 100, LIST_BYTES = 8 << 20, START_MOST = 10000 };
 
 /* ---- lists ----------------------------------------------------------------------------------- */
+
+static void put_hidden(FILE *to, const char *name, const char *text) {
+    size_t len = 0;
+    char *hidden = redact_text(text, strlen(text), &len);
+    put_text(to, name, hidden ? hidden : text, false);
+    free(hidden);
+}
 
 /* Without a Result: that may be long. */
 static void put_run(FILE *to, const mwl_store_row *row) {
@@ -33,7 +41,7 @@ static void put_run(FILE *to, const mwl_store_row *row) {
     put_count(to, "waits", row->n_waits);
     put_count(to, "messages", row->n_messages);
     put_count(to, "version", row->version);
-    if (!over && row->result.at) put_text(to, "why", row->result.at, false);
+    if (!over && row->result.at) put_hidden(to, "why", row->result.at);
 }
 
 static bool has_result(const mwl_store_row *row) {
@@ -97,7 +105,7 @@ void api_runs(struct ask *a, struct desk_tools *t) {
     query.limit = limit < LIST_MOST ? (size_t)limit : LIST_MOST;
     query.newest = order && strcmp(order, "newest") == 0;
     a->request->type = "application/x-ndjson";
-    mwl_status status = t->store->ops->list(t->store, &query, see_row, &p);
+    mwl_status status = desk_list(t, &query, see_row, &p);
     if (status != MWL_OK) ask_refused(a, t, status);
 }
 
@@ -121,6 +129,8 @@ struct piece {
     uint64_t number;
     size_t left;
     bool found; /* what `after` names was passed */
+    bool known; /* false: nothing is written, and `runs` are noted */
+    struct store_runs runs;
 };
 
 static bool see_line_wait(void *ctx, const char *run, const mwl_store_wait *wait) {
@@ -128,6 +138,11 @@ static bool see_line_wait(void *ctx, const char *run, const mwl_store_wait *wait
     bool same = p->after && strlen(run) == p->run_len && strncmp(run, p->after, p->run_len) == 0;
     if (same) p->found = true;
     if (!p->found || (same && wait->number <= p->number)) return true;
+    if (!p->known) {
+        store_runs_add(&p->runs, run);
+        return --p->left > 0;
+    }
+    if (!store_runs_has(&p->runs, run)) return true; /* it has begun to wait just now */
     put_wait(&p->cut, run, wait);
     putc('\n', p->cut.to);
     return --p->left > 0 && ftell(p->cut.to) < LIST_BYTES;
@@ -147,7 +162,14 @@ void api_waits(struct ask *a, struct desk_tools *t) {
     p.run_len = dot ? (size_t)(dot - after) : 0;
     p.number = dot ? strtoull(dot + 1, NULL, 10) : 0;
     a->request->type = "application/x-ndjson";
+    const size_t most = p.left;
     mwl_status status = t->store->ops->waits(t->store, 0, see_line_wait, &p);
+    if (status == MWL_OK) status = store_runs_hide(t->store, t->shown, &p.runs);
+    p.known = true;
+    p.left = most;
+    p.found = !after;
+    if (status == MWL_OK) status = t->store->ops->waits(t->store, 0, see_line_wait, &p);
+    store_runs_free(&p.runs);
     if (status != MWL_OK)
         ask_refused(a, t, status);
     else if (!p.found)
@@ -165,12 +187,13 @@ struct found {
     uint8_t program[16];
     void *bytes;
     size_t size;
-    bool there;
+    bool there, hidden; /* hidden: its secrets are */
 };
 
 static bool see_found(void *ctx, const mwl_store_row *row) {
     struct found *f = ctx;
     f->there = true;
+    f->hidden = store_row_hidden(row);
     f->seq = row->seq;
     f->state = row->state;
     memcpy(f->program, row->program, sizeof f->program);
@@ -194,7 +217,7 @@ static bool find(struct ask *a, struct desk_tools *t, const char *run, struct fo
                  bool snapshot) {
     const mwl_store_query query = {.id = run, .snapshots = snapshot};
     f->ask = a;
-    mwl_status status = t->store->ops->list(t->store, &query, see_found, f);
+    mwl_status status = desk_list(t, &query, see_found, f);
     if (status != MWL_OK)
         ask_refused(a, t, status);
     else if (!f->there)
@@ -290,7 +313,8 @@ void api_run(struct ask *a, struct desk_tools *t) {
     struct open_waits open = {&c, 0};
     if (find(a, t, a->words[0], &f, true)) {
         fputs(",\"open\":[", a->out);
-        mwl_status status = t->store->ops->waits(t->store, f.seq, see_open_wait, &open);
+        mwl_status status =
+            f.hidden ? t->store->ops->waits(t->store, f.seq, see_open_wait, &open) : MWL_OK;
         putc(']', a->out);
         if (f.bytes && (f.state < MWL_STORE_DONE || f.state == MWL_STORE_STUCK))
             put_inside(&c, t, &f);
@@ -352,6 +376,20 @@ void api_events(struct ask *a, struct desk_tools *t) {
 
 /* ---- results --------------------------------------------------------------------------------- */
 
+/* A success is what the run was for, and comes as it is; a failure is for people, too. */
+static void put_whole(struct ask *a, const mwl_store_row *row) {
+    size_t len = row->result.len;
+    char *hidden = NULL;
+    if (!row->result.at) {
+        ask_problem(a, 500, "the row of run '%s' is damaged", row->id);
+        return;
+    }
+    if (row->state == MWL_STORE_FAILED) hidden = redact_json_text(row->result.at, len, &len);
+    fwrite(hidden ? hidden : row->result.at, 1, len, a->out);
+    putc('\n', a->out);
+    free(hidden);
+}
+
 static bool see_result(void *ctx, const mwl_store_row *row) {
     struct ask *a = ctx;
     a->seq = row->seq;
@@ -359,8 +397,7 @@ static bool see_result(void *ctx, const mwl_store_row *row) {
         ask_problem(a, 413, "the Result has %zu bytes, and an answer at most %d MiB",
                     row->result.len, ANSWER_MOST >> 20);
     } else if (has_result(row)) {
-        fwrite(row->result.at, 1, row->result.len, a->out);
-        putc('\n', a->out);
+        put_whole(a, row);
     } else if (row->state >= MWL_STORE_DONE) {
         ask_problem(a, 409, "run '%s' is %s: %s", row->id, mwl_store_state_name(row->state),
                     row->result.at ? row->result.at : "");
@@ -380,7 +417,7 @@ static void put_result(struct ask *a, struct desk_tools *t) {
     const char *run = a->on + strlen("run ");
     const mwl_store_query query = {.id = run};
     a->seq = 0;
-    mwl_status status = t->store->ops->list(t->store, &query, see_result, a);
+    mwl_status status = desk_list(t, &query, see_result, a);
     if (status != MWL_OK)
         ask_refused(a, t, status);
     else if (!a->seq)

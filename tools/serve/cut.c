@@ -2,7 +2,9 @@
 #include "tools/serve/cut.h"
 
 #include "tools/base/json_out.h"
+#include "tools/base/redact.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -46,11 +48,14 @@ static void put_beginning(struct cut *c, mwl_store_text json) {
 
 void cut_json(struct cut *c, const char *name, mwl_store_text json) {
     if (!json.at) return;
+    char *hidden = redact_json_text(json.at, json.len, &json.len);
+    if (hidden) json.at = hidden;
     put_name(c->to, name, false);
     if (json.len <= room(c))
         fwrite(json.at, 1, json.len, c->to);
     else
         put_beginning(c, json);
+    free(hidden);
 }
 
 /* Failures before this one are not deeper than the machine allows: it ends. */

@@ -2,6 +2,7 @@
 #include "tools/serve/desk.h"
 
 #include "tools/base/cmd.h"
+#include "tools/base/redact.h"
 #include "tools/durable/store.h"
 #include "tools/host/io_host.h"
 
@@ -66,6 +67,7 @@ static void *run(void *ctx) {
         if (!d->jobs) d->jobs_end = &d->jobs;
         pthread_mutex_unlock(&d->lock);
         job->work(job, &c->tools);
+        redact_end(c->tools.shown);
         pthread_mutex_lock(&d->lock);
         job->next = NULL;
         *d->done_end = job;
@@ -111,11 +113,17 @@ void desk_give(struct desk *d, struct desk_job *job) {
 
 size_t desk_waiting(const struct desk *d) { return d->n; }
 
+mwl_status desk_list(struct desk_tools *t, const mwl_store_query *query,
+                     bool (*see)(void *ctx, const mwl_store_row *row), void *ctx) {
+    return store_list(t->store, t->shown, query, see, ctx);
+}
+
 /* The thread starts when all of them have their store. */
 static int open_clerk(struct desk *d, const struct run_options *options) {
     struct clerk *c = &d->clerks[d->n_clerks++];
     c->desk = d;
     c->tools.options = options;
+    snprintf(c->tools.shown, sizeof c->tools.shown, "\n%p", (void *)c); /* no run has this id */
     int status = store_open(options->durable, false, &c->tools.store);
     if (status == CMD_OK && mwl_heap_new(NULL, &c->tools.heap) != MWL_OK) status = cmd_no_memory();
     return status;

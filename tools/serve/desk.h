@@ -19,7 +19,11 @@ struct desk_tools {
     struct session *session; /* to look into snapshots; see desk_vm */
     uv_loop_t loop;          /* of the VM; is never run */
     bool has_loop;
+    char shown[32]; /* whose the secrets of the rows are that the present job shows */
 };
+/* store_list() for what the present job shows. */
+mwl_status desk_list(struct desk_tools *t, const mwl_store_query *query,
+                     bool (*see)(void *ctx, const mwl_store_row *row), void *ctx);
 /* The VM to look into snapshots; NULL: it cannot be made. */
 mwl_vm *desk_vm(struct desk_tools *t);
 

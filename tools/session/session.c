@@ -70,8 +70,10 @@ static int add_stubs(const struct run_options *o, mwl_vm *vm, bool silent) {
 }
 
 static int add_providers(struct session *s, const struct run_options *o, const mwl_program *program,
-                         bool silent) {
-    const struct io_host_options how = {&o->binds, &o->permissions, o->definition.limits.memory};
+                         const struct session_host *host) {
+    const bool silent = host->silent;
+    const struct io_host_options how = {&o->binds, &o->permissions, o->definition.limits.memory,
+                                        host->hold};
     int status = io_host_open(&s->io, s->vm, s->loop.loop, program, &how);
     const char *answer = NULL;
     if (durable_document(&answer) && !binds_has(&o->binds, answer) && status == CMD_OK)
@@ -96,7 +98,7 @@ int session_open(const struct run_options *o, const mwl_program *program,
     if (status != CMD_OK) return status;
     s->owns_loop = !host->loop;
     mwl_status made = make_vm(s, o, host);
-    return made == MWL_OK ? add_providers(s, o, program, host->silent) : cmd_status(made);
+    return made == MWL_OK ? add_providers(s, o, program, host) : cmd_status(made);
 }
 
 void session_close(struct session *s) {
