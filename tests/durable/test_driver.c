@@ -182,7 +182,7 @@ static bool open_place_of(place *p, const char *definition, bool once, int n) {
     mwl_program_id(program, id);
     good = p->real->ops->put_program(p->real, id, "f", out.image, out.image_size, 1) == MWL_OK;
     for (int i = 0; i < n; i++) {
-        const char name[] = {(char)('a' + i % 26), i < 26 ? '\0' : (char)('a' + i / 26), '\0'};
+        const char name[] = {(char)('a' + i % 26), (char)(i < 26 ? 0 : 'a' + i / 26), '\0'};
         const mwl_store_start start = {name, id, "f", {"{}", 2}, 1};
         good = good && p->real->ops->start(p->real, &start) == MWL_OK;
     }

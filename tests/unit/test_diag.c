@@ -330,7 +330,7 @@ UTEST(diag, json) {
         "[\n"
         "  {\"code\": \"MWL0811\", \"name\": \"unused-flow\", \"severity\": \"warning\", "
         "\"message\": "
-        "\"a \\\"b\\\"\\\\\\n\\u0009\xEF\xBF\xBD\",\n"
+        "\"a \\\"b\\\"\\\\\\n\\t\xEF\xBF\xBD\",\n"
         "   \"file\": \"flow.json\", \"line\": 1, \"column\": 1, \"endLine\": 1, \"endColumn\": "
         "2,\n"
         "   \"pointer\": null, \"label\": null, \"labels\": [],\n"
