@@ -110,6 +110,34 @@ class Secrets(Case):
         self.get("/v1/runs/x/result?wait=30")
         self.until(lambda: "a-word-of-one-run" in self.get("/v1/runs/y").body)
 
+    def test_what_a_run_inside_has_marked_is_in_the_row_of_the_outer_one(self):
+        self.write("inner.json", flow({"a": call("env", {"names": "TOKEN"}, "end")}))
+        self.begin("--allow-read=.", token=SECRET)
+        self.put("p", flow({"a": call("run", {"path": "inner.json"}, "b", assign={"t": "{{ step.result.value }}"}), "b": ask("go")}))
+        self.post("/v1/runs", {"program": "p", "id": "x"}, status=202)
+        self.until(lambda: self.get("/v1/waits").body)
+        self.stop(signal.SIGKILL)
+        self.assertIn("hunter2", str(self.row("snapshot")[0]) + str(self.journal()))
+        self.assert_clean(self.shown("show", "x"), "show")
+        self.begin("--allow-read=.")
+        self.post("/v1/runs/x/cancel", {"reason": "because of " + SECRET}, status=202)
+        self.until(lambda: self.state("x") == "failed")
+        self.assert_clean(self.shown("logs"), "the reason in the events")
+
+    def journal(self):
+        with contextlib.closing(sqlite3.connect(self.path("runs.db"))) as db:
+            return db.execute("select bytes from journal").fetchall()
+
+    def test_a_run_of_a_store_can_mark_one_mebibyte(self):
+        """4,096 short texts."""
+        self.write("p.json", flow({"a": {"action": "Return"}}, middleware=[{
+            "provider": REDACT["provider"], "onEntry": {"with": {"paths": ["words"]}}}]))
+        for n, status in ((4000, 0), (4200, 1)):
+            words = {"words": [f"word number {i}" for i in range(n)]}
+            got = self.command("run", "p.json", "--store", "runs.db", "--id", f"n{n}", "--input", json.dumps(words), status=status)
+            self.assertEqual("Redact.OutOfMemory" in got.stdout, status == 1, got.stdout[-300:])
+            self.assertNotIn("word number 7", self.shown("show", f"n{n}"))
+
     def test_a_row_with_damaged_marks_is_refused_and_shows_nothing(self):
         self.interrupted()
         with contextlib.closing(sqlite3.connect(self.path("runs.db"))) as db:
