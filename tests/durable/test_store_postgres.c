@@ -304,7 +304,7 @@ struct batch {
 
 static void *start_batches(void *ctx) {
     struct batch *b = ctx;
-    static char ids[BATCH * ROUNDS][20];
+    static char ids[BATCH * ROUNDS][32];
     mwl_store_start starts[BATCH];
     size_t which;
     for (int round = 0; round < ROUNDS && b->status == MWL_OK; round++) {
