@@ -155,8 +155,8 @@ static mwl_status post_stuck(mwl__sqlite_store *s, int64_t seq, const mwl_store_
         return MWL_OK;
     }
     mwl__sqlite_do(s, code, MWL__SQL_RUN_AGAIN, "i", seq); /* RUN_END ends no run that is over */
-    mwl__sqlite_do(s, code, MWL__SQL_RUN_END, "iiixi", seq, (int64_t)MWL_STORE_ABORTED, INT64_MAX,
-                   text, m->now_wall_ns);
+    mwl__sqlite_do(s, code, MWL__SQL_RUN_END, "iiixib", seq, (int64_t)MWL_STORE_ABORTED, INT64_MAX,
+                   text, m->now_wall_ns, NULL, (size_t)0);
     mwl__sqlite_do(s, code, MWL__SQL_INBOX_DROP, "i", seq);
     mwl__sqlite_do(s, code, MWL__SQL_WAIT_DROP, "i", seq);
     mwl__sqlite_do(s, code, MWL__SQL_EVENT_PUT, "iitx", seq, m->now_wall_ns, "aborted", text);

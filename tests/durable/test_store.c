@@ -228,6 +228,46 @@ UTEST(store, a_run_that_is_over_gets_no_message) {
     }
 }
 
+static bool see_bytes(void *ctx, const mwl_store_row *row) {
+    snprintf(ctx, 20, "%s %.*s", mwl_store_state_name(row->state), (int)row->size,
+             row->bytes ? (const char *)row->bytes : "");
+    return false;
+}
+
+static const char *bytes_of(mwl_store *s) {
+    static char text[20];
+    const mwl_store_query query = {.id = "a"};
+    if (s->ops->list(s, &query, see_bytes, text) != MWL_OK) abort();
+    return text;
+}
+
+UTEST(store, a_run_that_is_over_has_the_bytes_of_its_end_and_no_other) {
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int stuck = 0; stuck < 2; stuck++) {
+            place p;
+            shown got;
+            bool kept;
+            ASSERT_TRUE(open_place(&p, kind));
+            ASSERT_TRUE(claim_a(p.s, "test", &got));
+            ASSERT_STREQ(bytes_of(p.s), "live ");
+            const mwl_store_change end = {.seq = got.seq,
+                                          .epoch = got.epoch,
+                                          .version = 1,
+                                          .kind = MWL_STORE_END,
+                                          .state = stuck ? MWL_STORE_STUCK : MWL_STORE_DONE,
+                                          .bytes = "marks",
+                                          .size = 5,
+                                          .result = {"why", 3}};
+            ASSERT_EQ(commit(p.s, end, &kept), MWL_OK);
+            ASSERT_STREQ(bytes_of(p.s), stuck ? "stuck " : "done marks");
+            if (stuck) {
+                ASSERT_EQ(post(p.s, "a", MWL_STORE_CANCEL), MWL_OK);
+                ASSERT_STREQ(bytes_of(p.s), "aborted ");
+            }
+            close_place(&p);
+        }
+}
+
 UTEST(store, a_stuck_run_is_resumed_or_cancelled) {
     for (int kind = 0; kind < KINDS; kind++) {
         place p;
