@@ -109,37 +109,42 @@ static mwl_value push(mwl_heap *heap, mwl_value list, const mwl__secret_mark *m)
     return mwl_array_push(heap, list, mwl__io_text(heap, m->text, m->len));
 }
 
-/* Those of the run, or all. */
-static mwl_value gather(const mwl_io_secrets *s, mwl_heap *heap, const owner *o) {
+/* Those of the run, or of all (NULL). */
+static mwl_value gather(const mwl_io_secrets *s, mwl_heap *heap, const char *run) {
+    const owner *o = find(s, run);
     mwl_value texts = mwl_array(heap, 8), paths = mwl_array(heap, 8);
     for (size_t i = 0; o && i < o->n; i++)
         if (o->list[i]->path)
             paths = push(heap, paths, o->list[i]);
         else
             texts = push(heap, texts, o->list[i]);
-    for (const mwl__secret_text *t = o ? NULL : s->texts; t; t = t->next)
+    for (const mwl__secret_text *t = run ? NULL : s->texts; t; t = t->next)
         texts = push(heap, texts, &t->mark);
-    for (const mwl__secret_path *p = o ? NULL : s->paths; p; p = p->next)
+    for (const mwl__secret_path *p = run ? NULL : s->paths; p; p = p->next)
         paths = push(heap, paths, &p->mark);
     return mwl__io_set(heap, mwl__io_set(heap, mwl_object(heap, 2), "texts", texts), "paths",
                        paths);
 }
 
+static bool has_some(const mwl_io_secrets *s, const char *run) {
+    if (!mwl_io_secrets_any(s)) return false;
+    mwl__secrets_lock(s);
+    bool some = !run || find(s, run);
+    mwl__secrets_unlock(s);
+    return some;
+}
+
 mwl_status mwl_io_secrets_write(const mwl_io_secrets *s, const char *run, mwl_json_sink *sink,
                                 void *ctx) {
     mwl_heap *heap;
-    mwl_value all = mwl_absent();
-    if (!mwl_io_secrets_any(s)) return MWL_OK;
-    mwl_status status = mwl_heap_new(NULL, &heap);
-    if (status < 0) return status;
+    if (!has_some(s, run)) return MWL_OK;
+    if (mwl_heap_new(NULL, &heap) != MWL_OK) return MWL_E_NOMEM;
     mwl__secrets_lock(s);
-    const owner *o = find(s, run);
-    bool some = o || !run;
-    if (some) all = gather(s, heap, o);
+    mwl_value all = gather(s, heap, run);
     mwl__secrets_unlock(s);
-    if (some)
-        status = mwl_is_absent(all) ? MWL_E_NOMEM
-                                    : mwl_json_write_to(heap, all, MWL_JSON_COMPACT, sink, ctx);
+    mwl_status status = mwl_is_absent(all)
+                            ? MWL_E_NOMEM
+                            : mwl_json_write_to(heap, all, MWL_JSON_COMPACT, sink, ctx);
     mwl_value_drop(heap, all);
     mwl_heap_free(heap);
     return status;
