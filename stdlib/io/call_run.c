@@ -177,6 +177,7 @@ static void run_done(mwl__io_job *job) {
         fail_start(c, MWL_E_NOMEM, c->diagnostics);
         return;
     }
+    mwl_call_leave(job->op.call); /* what the run needs is its own */
     mwl_status status = start_run(c, io, &error);
     if (status != MWL_OK) {
         fail_start(c, status, error.message);

@@ -84,8 +84,10 @@ static void fails_latin1(mwl_call *c) {
 }
 static void fails_latin1_code(mwl_call *c) { mwl_call_fail(c, NULL, "\xE9", NULL, mwl_absent()); }
 static void fails_without_code(mwl_call *c) { /* a mistake of the host: the call is not settled */
-    if (mwl_call_fail(c, NULL, NULL, NULL, mwl_null()) == MWL_E_USAGE)
-        mwl_call_fail(c, NULL, "Acme.No", NULL, mwl_absent());
+#ifdef NDEBUG                                 /* other builds stop the process: test_misuse.c */
+    if (mwl_call_fail(c, NULL, NULL, NULL, mwl_null()) != MWL_E_USAGE) return;
+#endif
+    mwl_call_fail(c, NULL, "Acme.No", NULL, mwl_absent());
 }
 static void fails_as_success(mwl_call *c) {
     mwl_call_fail(c, "success", "Acme.No", NULL, mwl_absent());

@@ -94,7 +94,7 @@ bool json_out_fits(mwl_heap *heap, mwl_value v, mwl_json_style style, size_t mos
 static void put_string_part(FILE *to, const char *text, size_t len) {
     mwl__buf out = mwl__buf_make(mwl_alloc_default());
     mwl__json_escape(&out, text, len);
-    fwrite(out.data, 1, out.len, to);
+    if (out.len) fwrite(out.data, 1, out.len, to);
     mwl__buf_free(&out);
 }
 
