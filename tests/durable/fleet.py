@@ -562,7 +562,8 @@ def main():
             commands.check_full_disk()
             commands.check_refused()
             commands.check_conflicts()
-            commands.check_clock()
+            if not os.environ.get("MWL_SANITIZED"):  # a sanitizer must come before what changes the clock
+                commands.check_clock()
             commands.check_standby()
             commands.check_waits_at_the_start()
             commands.check_transitions()

@@ -193,7 +193,7 @@ def check_many(play):
     same("its problem is not told again", [again["ok"], again["problems"], again["run"] is None], [True, [], False])
     play.ask("end", run=again["run"])
     other = begin(1, definition=definition)  # other texts come between
-    has_statm = os.path.exists("/proc/self/statm")
+    has_statm = os.path.exists("/proc/self/statm") and not os.environ.get("MWL_SANITIZED")
     before, runs = resident() if has_statm else 0, [begin(i) for i in range(400)]
     if has_statm:
         each = (resident() - before) // len(runs)

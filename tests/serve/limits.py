@@ -21,10 +21,6 @@ class Limits(Case):
     def waits(self, run):
         self.until(lambda: self.state(run) == "waiting")
 
-    def memory(self):
-        with open(f"/proc/{self.process.pid}/status") as f:
-            return next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
-
     def metric(self, name):
         lines = self.get("/metrics").body.splitlines()
         return next(float(line.split()[1]) for line in lines if line.startswith(f"mwlvm_{name} "))

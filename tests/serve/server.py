@@ -64,6 +64,13 @@ class Case(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder.name, name)
 
+    def memory(self):
+        """The most that the server had in memory, in KiB; 0 under a sanitizer, whose memory it would be."""
+        if os.environ.get("MWL_SANITIZED"):
+            return 0
+        with open(f"/proc/{self.process.pid}/status") as f:
+            return next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
+
     def write(self, name, value):
         with open(self.path(name), "w") as f:
             f.write(value if isinstance(value, str) else json.dumps(value))

@@ -39,6 +39,7 @@ static void move(mwl_vm *vm, mwl_run *payer) {
     } else if (used > vm->mark) {
         payer->memory_used += used - vm->mark;
         vm->entered.paid += used - vm->mark;
+        vm->entered.all += used - vm->mark;
     }
     vm->mark = used;
 }

@@ -38,7 +38,8 @@ const char *mwl__invariant_broken(const mwl_run *run) {
     if (run->state == MWL_RUN_DONE && run->owed)
         return "an established entry did not run its onAlways";
     if (run->state == MWL_RUN_DONE && mwl_is_absent(run->result)) return "there is no Result";
-    if (run->memory_used > run->link->vm->heap.used)
+    const mwl_vm *vm = run->link->vm;
+    if (run->memory_used > vm->heap.used + vm->entered.all)
         return "its account is above all memory in use";
     return left_behind(run);
 }

@@ -466,6 +466,7 @@ struct mwl_vm {
         mwl_call *call;
         mwl_run *run, *was;
         size_t paid;
+        size_t all; /* ever paid so, for invariant.c: a host may have dropped some of it since */
         bool (*late)(void *ctx); /* those of the heap before */
         void *late_ctx;
     } entered;
