@@ -57,7 +57,9 @@ static mwl__cel_known as_data(mwl__cel_known k) {
  */
 static size_t path_of(const mwl__cel_node *n, mwl__cel_text names[DEEPEST]) {
     size_t count = 0;
-    for (const mwl__cel_node *at = n; at->kind == MWL__CEL_SELECT; at = at->kids[0]) count++;
+    for (const mwl__cel_node *at = n; at->kind == MWL__CEL_SELECT && count <= DEEPEST;
+         at = at->kids[0])
+        count++;
     if (count == 0 || count > DEEPEST) return 0;
     for (size_t i = count; i > 0; i--, n = n->kids[0]) {
         if (n->flags & (MWL__CEL_TEST | MWL__CEL_OPTIONAL)) return 0;
@@ -145,7 +147,8 @@ static bool join_writes(types *t) {
     for (int round = 0; changed && round < ROUNDS; round++) {
         changed = false;
         for (const mwl__write *w = t->f->writes; w && t->c->status == MWL_OK; w = w->next) {
-            if (!mwl__check_work(t->c, w->key, 16)) return false;
+            const uint32_t bytes = w->key->kind == MWL_NODE_STRING ? w->key->count : 0;
+            if (!mwl__check_work(t->c, w->key, 16 + bytes)) return false;
             t->written[w->var] = w;
             if (join(t, w->var, of_value(t, w->key))) changed = true;
         }

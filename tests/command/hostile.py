@@ -44,6 +44,9 @@ DEFINITIONS = {
     "a constant that never ends": returning("{{ lists.range(100000).all(i, lists.range(100000).all(j, j >= 0)) }}"),
     "a class of many classes": returning("{{ 'x'.matches('[" + r"\\\\pL" * 20000 + "]') }}"),
     "one text of many escapes": returning("\u0001" * 300000),
+    "a long path below a variable": flow({"a": {"action": "Pass", "assign": {"a": 1},
+                                               "output": "{{ vars" + ".a" * 200000 + " + 1.0 }}", "next": "z"},
+                                         "z": {"action": "Return"}}),
 }
 
 # Work that does not end for long.
